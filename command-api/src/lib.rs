@@ -1,0 +1,1 @@
+//! stash-command-api.

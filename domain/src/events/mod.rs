@@ -1,0 +1,74 @@
+//! What happened. One file per aggregate; payloads in their newest version only (older ones are upcast by `schemas` on the way
+//! in). Every field in the clear is technical (ids, counts, numbers); what a person wrote or an agent said stands only in
+//! [`Sealed`](crate::sealed::Sealed) fields and bundles.
+
+pub mod accounts;
+pub mod annotations;
+pub mod jobs;
+pub mod reward_models;
+pub mod scoring;
+pub mod traces;
+
+pub use accounts::{AccountCreated, ApiKeyCreated, ApiKeyRevoked, RewardModelsSwitched};
+pub use annotations::{AnnotationChanged, AnnotationCreated, AnnotationDeleted};
+pub use jobs::{
+    JobCancelRequested, JobCancelled, JobClaimed, JobCompleted, JobFailed, JobLeaseExpired, JobParked, JobProgressed,
+    JobRequested,
+};
+pub use reward_models::{RewardModelCreated, RewardModelTrained};
+pub use scoring::{ScoresRecorded, ScoringRequested};
+pub use traces::{TraceDeleted, TracesImported};
+
+macro_rules! events {
+    ($($variant:ident = $name:literal),+ $(,)?) => {
+        /// An event of any kind.
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs, reason = "each variant is documented at its payload")]
+        pub enum Event {
+            $($variant($variant)),+
+        }
+
+        impl Event {
+            /// Names of all kinds, as in the folders of `schemas/`.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// The kind's name.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name),+
+                }
+            }
+        }
+
+        $(impl From<$variant> for Event {
+            fn from(payload: $variant) -> Self {
+                Self::$variant(payload)
+            }
+        })+
+    };
+}
+
+events! {
+    TracesImported = "traces_imported",
+    TraceDeleted = "trace_deleted",
+    AnnotationCreated = "annotation_created",
+    AnnotationChanged = "annotation_changed",
+    AnnotationDeleted = "annotation_deleted",
+    RewardModelCreated = "reward_model_created",
+    RewardModelTrained = "reward_model_trained",
+    ScoringRequested = "scoring_requested",
+    ScoresRecorded = "scores_recorded",
+    JobRequested = "job_requested",
+    JobClaimed = "job_claimed",
+    JobProgressed = "job_progressed",
+    JobCompleted = "job_completed",
+    JobFailed = "job_failed",
+    JobCancelRequested = "job_cancel_requested",
+    JobCancelled = "job_cancelled",
+    JobLeaseExpired = "job_lease_expired",
+    JobParked = "job_parked",
+    AccountCreated = "account_created",
+    RewardModelsSwitched = "reward_models_switched",
+    ApiKeyCreated = "api_key_created",
+    ApiKeyRevoked = "api_key_revoked",
+}

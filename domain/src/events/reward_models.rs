@@ -1,0 +1,51 @@
+//! Personal reward models: asked for, then trained. Failure and cancellation are told by the events of the model's job.
+
+use crate::ids::{JobId, RewardModelId, TraceId};
+use crate::sealed::{Bundle, Sealed};
+use serde::{Deserialize, Serialize};
+
+/// A reward model was asked for; its job is requested in the same record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RewardModelCreated {
+    /// The model.
+    pub reward_model_id: RewardModelId,
+    /// The job that trains it.
+    pub job_id: JobId,
+    /// The name a person gave it, as UTF-8, sealed under the model's own key.
+    pub name: Sealed,
+    /// Name of the base model.
+    pub base_model: String,
+    /// Compute class of the deployment at that time, such as `local`.
+    pub compute: String,
+    /// Passes over the pairs.
+    pub epochs: i32,
+    /// Most pairs to train on.
+    pub max_pairs: i32,
+    /// Seed of every random choice.
+    pub seed: i64,
+    /// Peak learning rate; none means the recipe's default for the base.
+    pub learning_rate: Option<f64>,
+    /// The traces selected, in the caller's order.
+    pub trace_ids: Vec<TraceId>,
+}
+
+/// A reward model was trained and everything of it published at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RewardModelTrained {
+    /// The model.
+    pub reward_model_id: RewardModelId,
+    /// Number of pairs used.
+    pub num_pairs: i64,
+    /// The metrics object of the API, as JSON text (numbers and names only).
+    pub metrics: String,
+    /// Key of the checkpoint archive in the artifact store.
+    pub artifact_key: String,
+    /// SHA-256 of the archive, hexadecimal.
+    pub artifact_digest: String,
+    /// Mean score of the training action pairs' texts; none without action pairs.
+    pub action_mean: Option<f64>,
+    /// Standard deviation of the same.
+    pub action_std: Option<f64>,
+    /// The exact pairs: one frame per side, sealed under that side's trace ([`crate::learning::frame`]).
+    pub pairs: Bundle,
+}

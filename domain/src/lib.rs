@@ -1,0 +1,17 @@
+//! The pure core of Stash: canonical traces, format adapters, events, the verdict on a record, annotation rules, preference
+//! pairs and credit arithmetic.
+//!
+//! What is absent on purpose: no clock, no randomness, no input or output, no async, no panic. Everything else in Stash is a
+//! shell around this crate.
+
+pub mod admit;
+pub mod annotation;
+pub mod events;
+pub mod ids;
+pub mod limits;
+pub mod position;
+pub mod record;
+pub mod rendering;
+pub mod sealed;
+pub mod time;
+pub mod trace;

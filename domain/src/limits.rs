@@ -1,0 +1,72 @@
+//! Every bound that more than one part of the system relies on, and why it has that value.
+
+/// Events for at most this many streams in one record. A job's end needs 3 (job, model or run, scores); an import one.
+pub const APPENDS_PER_RECORD_MAX: usize = 64;
+
+/// Bytes of one log record. Kafka's topic limit is set to the same 2 MiB, so that a record accepted by one backend fits all.
+pub const RECORD_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// Payload bytes kept inside a record; anything larger goes to the artifact store and the record points at it.
+pub const INLINE_PAYLOAD_BYTES_MAX: usize = 256 * 1024;
+
+/// Plain bytes of one frame of a bundle: steps of a trace are cut into frames of about this size, so that neither side ever
+/// holds a whole trace.
+pub const FRAME_BYTES_TARGET: usize = 512 * 1024;
+
+/// Stored bytes of one blob of a bundle. Readers hold one blob at a time.
+pub const BLOB_BYTES_TARGET: usize = 4 * 1024 * 1024;
+
+/// Blobs one record may point at: 4,096 × 4 MiB = 16 GiB of compressed content, at about 100 bytes of record each.
+pub const BLOBS_PER_RECORD_MAX: usize = 4096;
+
+/// Plain bytes of one step (content, tool input and metadata together). A step is held in memory whole, so this bounds every
+/// reader and writer.
+pub const STEP_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Steps of one trace.
+pub const STEPS_PER_TRACE_MAX: u32 = 2_000_000;
+
+/// Nesting of any JSON that we accept. serde_json itself refuses deeper than 128.
+pub const JSON_DEPTH_MAX: usize = 128;
+
+/// Characters of an annotation's comment or of a label-error note.
+pub const COMMENT_CHARS_MAX: usize = 20_000;
+
+/// Characters of a quote's text; its prefix and suffix may have [`QUOTE_CONTEXT_CHARS_MAX`].
+pub const QUOTE_CHARS_MAX: usize = 20_000;
+
+/// Characters of a quote's prefix and of its suffix.
+pub const QUOTE_CONTEXT_CHARS_MAX: usize = 200;
+
+/// Characters of a name that a person gives to a thing (reward model, API key).
+pub const NAME_CHARS_MAX: usize = 200;
+
+/// Characters of an external id.
+pub const EXTERNAL_ID_CHARS_MAX: usize = 512;
+
+/// Traces one reward model may be trained on: their ids stand in one record (10,000 × 37 bytes = 370 kB).
+pub const TRACES_PER_MODEL_MAX: usize = 10_000;
+
+/// Largest and default number of pairs a model is trained on (the seed's default).
+pub const PAIRS_DEFAULT: u32 = 4000;
+
+/// No request may ask for more pairs than this.
+pub const PAIRS_MAX: u32 = 100_000;
+
+/// Epochs one training may run.
+pub const EPOCHS_MAX: u32 = 100;
+
+/// Default page size of a list.
+pub const PAGE_DEFAULT: u32 = 50;
+
+/// Largest page of a list.
+pub const PAGE_MAX: u32 = 500;
+
+/// Microseconds for which a verdict is remembered, in log time: an idempotency key works for seven days.
+pub const VERDICT_WINDOW_US: i64 = 7 * 24 * 3600 * 1_000_000;
+
+/// Attempts of a job before it is parked.
+pub const JOB_ATTEMPTS_MAX: u32 = 4;
+
+/// Tokens of a text that a model reads; the left is cut beyond (rendering rules).
+pub const TOKENS_MAX: u32 = 1024;

@@ -1,0 +1,3 @@
+//! Everything that talks to the outside: the event log, Postgres, the artifact store, keys, configuration, telemetry.
+
+pub mod event_log;

@@ -1,0 +1,1 @@
+//! stash-query-api.
