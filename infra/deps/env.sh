@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Prints the variables that point at what infra/deps/install.sh put in place, for a shell to evaluate:
+#
+#   eval "$(infra/deps/env.sh)"
+#
+# A variable that is already set to something of yours is left as it is, and so is not printed.
+# libtorch needs no LD_LIBRARY_PATH: the trainer is linked with the path inside.
+set -euo pipefail
+# shellcheck source=infra/deps/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+offer() { # offer NAME VALUE: prints the export when VALUE exists and NAME is free
+  if [[ -z "${!1:-}" && -e "$2" ]]; then
+    printf 'export %s=%q\n' "$1" "$2"
+  fi
+}
+
+printf 'export STASH_DEPS_DIR=%q\n' "$DEPS"
+[[ -n "${LIBTORCH_USE_PYTORCH:-}" ]] || offer LIBTORCH "$DEPS/libtorch"
+offer ORT_DYLIB_PATH "$DEPS/onnxruntime/libonnxruntime.so"
+offer DUCKDB_LIB_DIR "$DEPS/duckdb"
+offer STASH_POSTGRES_BIN "$DEPS/postgres/bin"
+offer STASH_KAFKA_LIBS "$DEPS/kafka/lib"

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# The few system packages that the build and the set-up need, beyond Rust, Python 3, Node and a JDK.
+#
+# On Debian and its kin they are installed when we may (root, or sudo that asks no password). Elsewhere one line says
+# what to run. Each is looked for by the file or command it gives, so a tool from another source counts too.
+#
+#   cc, c++, make   librdkafka, zstd, the tokenizer's suffix array and the shim of libtorch are compiled
+#   zlib.h          librdkafka's configure looks for zlib
+#   pip             downloads libtorch and ONNX Runtime
+#   mvn             downloads the Kafka broker that the tests run
+set -euo pipefail
+# shellcheck source=infra/deps/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+MISSING=()
+want() { MISSING+=("$1"); }
+has cc && has c++ || want g++
+has cc || want libc6-dev
+has make || want make
+has nm && has readelf || want binutils
+[[ -e /usr/include/zlib.h ]] || want zlib1g-dev
+has npm || want npm
+has java || want default-jdk-headless
+has mvn || want maven
+has tar && has gzip || want tar
+# Starting Python takes a tenth of a second, so pip is not asked when its target stands already.
+if [[ ! -e "$DEPS/libtorch/.stamp" || ! -e "$DEPS/onnxruntime/.stamp" ]]; then
+  python3 -m pip --version >/dev/null 2>&1 || want python3-pip
+fi
+[[ ${#MISSING[@]} -eq 0 ]] && exit 0
+
+AS_ROOT=()
+if [[ "$(id -u)" -ne 0 ]]; then
+  AS_ROOT=(sudo)
+fi
+COMMAND="${AS_ROOT[*]}${AS_ROOT:+ }apt-get install -y --no-install-recommends ${MISSING[*]}"
+if ! has apt-get; then
+  die "missing system packages (Debian names): ${MISSING[*]}; install them with your package manager"
+fi
+if [[ "$(id -u)" -ne 0 ]] && ! sudo -n true 2>/dev/null; then
+  die "missing system packages; run: $COMMAND"
+fi
+say "installing system packages: ${MISSING[*]}"
+LOG="$(mktemp)"
+trap 'rm -f "$LOG"' EXIT
+install_all() {
+  "${AS_ROOT[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${MISSING[@]}" >"$LOG" 2>&1
+}
+# The package lists may be absent (containers) or old.
+if ! install_all; then
+  "${AS_ROOT[@]}" apt-get update >>"$LOG" 2>&1 || true
+  install_all || { tail -n 20 "$LOG" >&2; die "apt-get failed; run: $COMMAND"; }
+fi
