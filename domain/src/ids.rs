@@ -87,6 +87,8 @@ id!(
 );
 
 impl From<TraceId> for SubjectId {
+    /// The trace's *identity subject*: its key makes the step ids, the same for every import of the trace. Content is sealed
+    /// under [`content_subject`] instead.
     fn from(id: TraceId) -> Self {
         Self(id.0)
     }
@@ -127,12 +129,17 @@ pub fn made_by(command: CommandId, kind: &str, ordinal: u64) -> Uuid {
     derive(kind, &[command.0.as_bytes(), &ordinal.to_be_bytes()])
 }
 
+/// The subject that seals what this import brings of a trace, and all that is derived from it afterwards.
+pub fn content_subject(import: ImportId, trace: TraceId) -> SubjectId {
+    SubjectId(derive("trace-content", &[import.0.as_bytes(), trace.0.as_bytes()]))
+}
+
 /// The command id of a request that came with an idempotency key, per owner and route (architecture: write path).
 pub fn idempotent_command(owner: OwnerId, route: &str, key: &str) -> CommandId {
     CommandId(derive("idempotency-key", &[owner.0.as_bytes(), route.as_bytes(), key.as_bytes()]))
 }
 
-/// A SHA-256 digest; hexadecimal wherever it is text.
+/// A SHA-256 digest; hexadecimal wherever it is text, 32 bytes in binary formats.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
@@ -166,13 +173,29 @@ impl std::str::FromStr for Digest {
 
 impl Serialize for Digest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { serializer.serialize_bytes(&self.0) }
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        struct Visitor;
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Digest;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a SHA-256 digest: 64 hexadecimal digits, or 32 bytes in a binary format")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Digest, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Digest, E> {
+                bytes.try_into().map(Digest).map_err(E::custom)
+            }
+        }
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_str(Visitor)
+        } else {
+            deserializer.deserialize_bytes(Visitor)
+        }
     }
 }

@@ -42,6 +42,21 @@ impl StreamId {
             Self::ApiKey(id) => ("api_key", id.0),
         }
     }
+
+    /// The stream of this kind and id, the inverse of [`StreamId::parts`]; none for an unknown kind.
+    pub fn from_parts(kind: &str, id: Uuid) -> Option<Self> {
+        match kind {
+            "import" => Some(Self::Import(id.into())),
+            "trace" => Some(Self::Trace(id.into())),
+            "annotation" => Some(Self::Annotation(id.into())),
+            "reward_model" => Some(Self::RewardModel(id.into())),
+            "scoring_run" => Some(Self::ScoringRun(id.into())),
+            "job" => Some(Self::Job(id.into())),
+            "account" => Some(Self::Account(id.into())),
+            "api_key" => Some(Self::ApiKey(id.into())),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Display for StreamId {
@@ -61,17 +76,7 @@ impl std::str::FromStr for StreamId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (kind, id) = text.split_once('/').ok_or(BadStreamId)?;
         let id = Uuid::parse_str(id).map_err(|_| BadStreamId)?;
-        match kind {
-            "import" => Ok(Self::Import(id.into())),
-            "trace" => Ok(Self::Trace(id.into())),
-            "annotation" => Ok(Self::Annotation(id.into())),
-            "reward_model" => Ok(Self::RewardModel(id.into())),
-            "scoring_run" => Ok(Self::ScoringRun(id.into())),
-            "job" => Ok(Self::Job(id.into())),
-            "account" => Ok(Self::Account(id.into())),
-            "api_key" => Ok(Self::ApiKey(id.into())),
-            _ => Err(BadStreamId),
-        }
+        Self::from_parts(kind, id).ok_or(BadStreamId)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Ratings and comments. Each event of change holds the whole new state, so that the newest one alone gives it.
 
-use crate::ids::{AnnotationId, OwnerId, StepId, TraceId};
+use crate::ids::{AnnotationId, OwnerId, StepId, SubjectId, TraceId};
 use crate::sealed::Sealed;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct AnnotationCreated {
     /// The annotation.
     pub annotation_id: AnnotationId,
-    /// Its trace, under whose key the text is sealed.
+    /// Its trace.
     pub trace_id: TraceId,
     /// Its step; none means the whole trace.
     pub step_id: Option<StepId>,
@@ -17,6 +17,8 @@ pub struct AnnotationCreated {
     pub rating: Option<i32>,
     /// Who wrote it.
     pub author_id: OwnerId,
+    /// Subject whose key seals the text: the trace's content subject at that time.
+    pub subject_id: SubjectId,
     /// [`crate::annotation::AnnotationText`], sealed; none when there is no text at all.
     pub text: Option<Sealed>,
 }
@@ -32,6 +34,8 @@ pub struct AnnotationChanged {
     pub rating: Option<i32>,
     /// Whether someone flagged the label as wrong; it then trains nothing.
     pub label_error: bool,
+    /// Subject whose key seals the text: the trace's content subject at that time.
+    pub subject_id: SubjectId,
     /// The text, sealed; none when there is none.
     pub text: Option<Sealed>,
 }

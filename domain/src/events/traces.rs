@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// One import request was taken in: all of its traces or none.
 ///
 /// The bundle holds, for each trace in order, its step frames, its span frames and one summary frame (see
-/// [`crate::trace::frame`]), each sealed under the trace's own key. A trace whose id exists already is replaced.
+/// [`crate::trace::frame`]), each sealed under a key made for this trace in this import: its *content subject*. So a deletion shreds
+/// exactly the imports before it in the log, and never one that raced with it. A trace whose id exists already is replaced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TracesImported {
     /// The import's id.
@@ -22,7 +23,7 @@ pub struct TracesImported {
     pub bundle: Bundle,
 }
 
-/// A trace was deleted with all that was derived from it; its key is shredded.
+/// A trace was deleted with all that was derived from it; the keys of all its imports so far are shredded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceDeleted {
     /// The trace.

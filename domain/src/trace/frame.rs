@@ -1,11 +1,11 @@
 //! Frames: how traces stand inside a [`Bundle`](crate::sealed::Bundle).
 //!
 //! A trace is cut into step frames of about [`FRAME_BYTES_TARGET`](crate::limits::FRAME_BYTES_TARGET), then span frames, and
-//! closed by one summary frame; the frame's subject (its trace id) stands beside it in the clear. Writer and readers hold one
+//! closed by one summary frame; the subject whose key seals it stands beside it in the clear. Writer and readers hold one
 //! frame at a time, whatever the size of the trace. The plain bytes are one letter for the kind and then JSON.
 
 use super::{Span, Step};
-use crate::ids::{Digest, StepId};
+use crate::ids::{Digest, StepId, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -23,6 +23,8 @@ pub struct StoredStep {
 /// A run of consecutive steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepsFrame {
+    /// The trace.
+    pub trace_id: TraceId,
     /// Zero-based index of the first one; 0 begins the trace, and replaces whatever it had.
     pub first_index: u32,
     /// The steps.
@@ -32,6 +34,8 @@ pub struct StepsFrame {
 /// A run of spans.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpansFrame {
+    /// The trace.
+    pub trace_id: TraceId,
     /// Zero-based index of the first one.
     pub first_index: u32,
     /// The spans.
@@ -41,6 +45,8 @@ pub struct SpansFrame {
 /// Closes a trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SummaryFrame {
+    /// The trace.
+    pub trace_id: TraceId,
     /// The id it has where it was recorded.
     pub external_id: Option<String>,
     /// Its title: given, or derived from the first user message.
