@@ -200,7 +200,10 @@ fn family(raw: &Map<String, Value>) -> Result<Family, ModelError> {
 fn refuse_unsupported(raw: &Map<String, Value>) -> Result<(), ModelError> {
     let act = raw.get("hidden_act").and_then(Value::as_str).unwrap_or("silu");
     let sliding = flag(raw, "use_sliding_window")
-        || raw.get("layer_types").and_then(Value::as_array).is_some_and(|kinds| kinds.iter().any(|k| k != "full_attention"));
+        || raw
+            .get("layer_types")
+            .and_then(Value::as_array)
+            .is_some_and(|kinds| kinds.iter().any(|k| k != "full_attention"));
     let rope_type = ["rope_parameters", "rope_scaling"]
         .iter()
         .filter_map(|key| raw.get(*key))

@@ -63,8 +63,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ModelError> {
 /// # Errors
 /// As [`write`].
 pub fn write_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), ModelError> {
-    let mut bytes = serde_json::to_vec_pretty(value)
-        .map_err(|source| ModelError::Json { path: path.to_path_buf(), source })?;
+    let mut bytes =
+        serde_json::to_vec_pretty(value).map_err(|source| ModelError::Json { path: path.to_path_buf(), source })?;
     bytes.push(b'\n');
     write(path, &bytes)
 }

@@ -18,7 +18,7 @@ pub mod config;
 pub mod error;
 pub mod files;
 pub mod manifest;
-pub mod onnx;
+//ONNX pub mod onnx;
 pub mod rng;
 pub mod safetensors;
 pub mod tiny_base;

@@ -16,7 +16,8 @@ impl Rng {
     /// A generator of its own for one named part, so that adding a part does not shift the numbers of another.
     pub fn for_part(seed: u64, part: &str) -> Self {
         // FNV-1a, 64 bits.
-        let hash = part.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+        let hash =
+            part.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
         let mut rng = Self::new(seed ^ hash);
         rng.next_u64();
         rng

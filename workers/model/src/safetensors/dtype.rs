@@ -92,7 +92,13 @@ mod tests {
 
     #[test]
     fn half_precision_is_read_exactly() {
-        let cases = [(0x3c00_u16, 1.0_f32), (0xc000, -2.0), (0x7bff, 65504.0), (0x0001, 5.960_464_5e-8), (0x3555, 0.333_251_95)];
+        let cases = [
+            (0x3c00_u16, 1.0_f32),
+            (0xc000, -2.0),
+            (0x7bff, 65504.0),
+            (0x0001, 5.960_464_5e-8),
+            (0x3555, 0.333_251_95),
+        ];
         for (bits, value) in cases {
             assert_eq!(Dtype::F16.decode(&bits.to_le_bytes()), [value]);
         }

@@ -48,8 +48,8 @@ impl Writer {
             offset = end;
         }
         pending.reverse();
-        let mut bytes = serde_json::to_vec(&header)
-            .map_err(|source| ModelError::Json { path: path.to_path_buf(), source })?;
+        let mut bytes =
+            serde_json::to_vec(&header).map_err(|source| ModelError::Json { path: path.to_path_buf(), source })?;
         bytes.resize((bytes.len() + 8).next_multiple_of(DATA_ALIGN) - 8, b' ');
         let part = part_path(path);
         let file = File::create(&part).map_err(ModelError::io("write", &part))?;
