@@ -15,3 +15,4 @@ pub mod rendering;
 pub mod sealed;
 pub mod time;
 pub mod trace;
+pub mod views;

@@ -1,0 +1,1 @@
+SELECT partition, next_offset FROM es_checkpoint
