@@ -1,4 +1,4 @@
-//! A reward model as it stands now. Its status follows its job.
+//! A reward model as it stands now. Its status, error and times of work are those of its job, joined when it is read.
 
 use super::Context;
 use super::job::JobState;
@@ -30,14 +30,10 @@ pub struct RewardModel {
     pub learning_rate: Option<f64>,
     /// How many traces were selected.
     pub trace_count: i64,
-    /// `queued`, `running`, `succeeded`, `failed` (also when cancelled or parked; the error says which).
-    pub status: &'static str,
     /// Pairs used.
     pub num_pairs: Option<i64>,
     /// The metrics object, JSON text.
     pub metrics: Option<String>,
-    /// What went wrong, for people.
-    pub error: Option<String>,
     /// Key of the checkpoint archive.
     pub artifact_key: Option<String>,
     /// SHA-256 of the archive, hexadecimal.
@@ -50,13 +46,9 @@ pub struct RewardModel {
     pub trained_on_erased: bool,
     /// When it was asked for.
     pub created_at: Timestamp,
-    /// When its job first began.
-    pub started_at: Option<Timestamp>,
-    /// When its job ended.
-    pub finished_at: Option<Timestamp>,
 }
 
-/// The statuses the API knows.
+/// The statuses the API knows; a cancelled or parked job makes `failed`, and the error says which.
 pub const STATUSES: [&str; 4] = ["queued", "running", "succeeded", "failed"];
 
 /// The status that a job's state gives its model or scoring run.
@@ -92,18 +84,14 @@ pub fn fold(row: Option<RewardModel>, event: &Event, name: Opened<String>, conte
             seed: event.seed,
             learning_rate: event.learning_rate,
             trace_count: i64::try_from(event.trace_ids.len()).unwrap_or(i64::MAX),
-            status: "queued",
             num_pairs: None,
             metrics: None,
-            error: None,
             artifact_key: None,
             artifact_digest: None,
             action_mean: None,
             action_std: None,
             trained_on_erased: false,
             created_at: context.recorded_at,
-            started_at: None,
-            finished_at: None,
         }),
         Event::RewardModelTrained(event) => row.map(|row| RewardModel {
             num_pairs: Some(event.num_pairs),
@@ -115,16 +103,5 @@ pub fn fold(row: Option<RewardModel>, event: &Event, name: Opened<String>, conte
             ..row
         }),
         _ => row,
-    }
-}
-
-/// The row after its job moved.
-pub fn follow(row: RewardModel, job: &super::job::Job) -> RewardModel {
-    RewardModel {
-        status: status_of(job.state),
-        error: error_of(job.state, job.error.as_deref()),
-        started_at: job.started_at,
-        finished_at: job.finished_at,
-        ..row
     }
 }

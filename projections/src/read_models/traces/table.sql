@@ -1,0 +1,61 @@
+CREATE TABLE rm_traces (
+    owner_id uuid NOT NULL,
+    trace_id uuid NOT NULL,
+    subject_id uuid NOT NULL,
+    external_id text,
+    title text NOT NULL,
+    title_source text NOT NULL,
+    source_format text NOT NULL,
+    metadata text NOT NULL,
+    step_count integer NOT NULL,
+    action_count integer NOT NULL,
+    span_count integer NOT NULL,
+    trace_digest bytea NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    PRIMARY KEY (owner_id, trace_id)
+);
+CREATE INDEX rm_traces_newest ON rm_traces (owner_id, created_at DESC, trace_id);
+CREATE INDEX rm_traces_external ON rm_traces (owner_id, external_id) WHERE external_id IS NOT NULL;
+
+-- Each content subject a trace has ever had, so that its deletion can shred all of their keys.
+CREATE TABLE rm_trace_subjects (
+    owner_id uuid NOT NULL,
+    trace_id uuid NOT NULL,
+    subject_id uuid NOT NULL,
+    PRIMARY KEY (owner_id, trace_id, subject_id)
+);
+
+CREATE TABLE rm_steps (
+    owner_id uuid NOT NULL,
+    trace_id uuid NOT NULL,
+    idx integer NOT NULL,
+    step_id uuid NOT NULL,
+    role text NOT NULL,
+    content text NOT NULL,
+    tool_name text,
+    tool_input text,
+    tool_call_id text,
+    metadata text,
+    action_digest bytea,
+    PRIMARY KEY (owner_id, trace_id, idx)
+);
+-- Joins annotations and action scores to the steps that still exist.
+CREATE INDEX rm_steps_by_id ON rm_steps (owner_id, step_id);
+ALTER TABLE rm_steps ALTER COLUMN content SET COMPRESSION lz4;
+
+CREATE TABLE rm_spans (
+    owner_id uuid NOT NULL,
+    trace_id uuid NOT NULL,
+    idx integer NOT NULL,
+    span_id text NOT NULL,
+    parent_id text,
+    name text NOT NULL,
+    kind text,
+    start_ns numeric(20) NOT NULL,
+    end_ns numeric(20) NOT NULL,
+    input text,
+    output text,
+    step_indices integer[] NOT NULL,
+    PRIMARY KEY (owner_id, trace_id, idx)
+);
