@@ -1,5 +1,8 @@
 //! Everything that talks to the outside: the event log, Postgres, the artifact store, keys, configuration, telemetry.
 
 pub mod event_log;
+pub mod postgres;
+pub mod seal;
+pub mod subject_keys;
 pub mod submit;
 pub mod watermark;

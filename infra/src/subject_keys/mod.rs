@@ -1,0 +1,3 @@
+//! Keys of subjects.
+mod key;
+pub use key::{KEY_BYTES, KEY_TAG_BYTES, SubjectKey};
