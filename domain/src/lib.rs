@@ -6,12 +6,17 @@
 
 pub mod admit;
 pub mod annotation;
+pub mod error;
 pub mod events;
+pub mod formats;
+pub mod frame;
 pub mod ids;
+pub mod learning;
 pub mod limits;
 pub mod position;
 pub mod record;
 pub mod rendering;
+pub mod reward;
 pub mod sealed;
 pub mod time;
 pub mod trace;

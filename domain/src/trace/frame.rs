@@ -5,6 +5,8 @@
 //! frame at a time, whatever the size of the trace. The plain bytes are one letter for the kind and then JSON.
 
 use super::{Span, Step};
+pub use crate::frame::BadFrame;
+use crate::frame::{decode, encode};
 use crate::ids::{Digest, StepId, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -76,25 +78,17 @@ pub enum Frame {
     Summary(SummaryFrame),
 }
 
-/// Bytes that are no frame; only damage or a newer writer makes them.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a frame of a trace: {0}")]
-pub struct BadFrame(pub String);
-
 impl Frame {
     /// The plain bytes.
     ///
     /// # Errors
-    /// Never for the frames of this version: their keys are strings and their numbers finite.
+    /// Never for the frames of this version: their keys are strings and they hold no fractions of their own.
     pub fn encode(&self) -> Result<Vec<u8>, BadFrame> {
-        let (kind, json) = match self {
-            Self::Steps(frame) => (b'S', serde_json::to_vec(frame)),
-            Self::Spans(frame) => (b'P', serde_json::to_vec(frame)),
-            Self::Summary(frame) => (b'Z', serde_json::to_vec(frame)),
-        };
-        let mut json = json.map_err(|error| BadFrame(error.to_string()))?;
-        json.insert(0, kind);
-        Ok(json)
+        match self {
+            Self::Steps(frame) => encode(b'S', frame),
+            Self::Spans(frame) => encode(b'P', frame),
+            Self::Summary(frame) => encode(b'Z', frame),
+        }
     }
 
     /// Reads plain bytes.
@@ -102,13 +96,10 @@ impl Frame {
     /// # Errors
     /// [`BadFrame`] when they are none.
     pub fn decode(bytes: &[u8]) -> Result<Self, BadFrame> {
-        let (kind, json) = bytes.split_first().ok_or_else(|| BadFrame("empty".to_owned()))?;
-        let bad = |error: serde_json::Error| BadFrame(error.to_string());
-        match kind {
-            b'S' => serde_json::from_slice(json).map(Self::Steps).map_err(bad),
-            b'P' => serde_json::from_slice(json).map(Self::Spans).map_err(bad),
-            b'Z' => serde_json::from_slice(json).map(Self::Summary).map_err(bad),
-            other => Err(BadFrame(format!("unknown kind {other}"))),
+        match bytes.first() {
+            Some(b'S') => decode(b'S', bytes).map(Self::Steps),
+            Some(b'P') => decode(b'P', bytes).map(Self::Spans),
+            _ => decode(b'Z', bytes).map(Self::Summary),
         }
     }
 }

@@ -1,0 +1,3 @@
+//! Arithmetic on the scores that a model gives.
+
+pub mod frame;
