@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
 # The few system packages that the build and the set-up need, beyond Rust, Python 3, Node and a JDK.
 #
+#   system.sh           for building and running
+#   system.sh kafka     also for running a Kafka broker, as the tests do
+#
 # On Debian and its kin they are installed when we may (root, or sudo that asks no password). Elsewhere one line says
 # what to run. Each is looked for by the file or command it gives, so a tool from another source counts too.
 #
-#   cc, c++, make   librdkafka, zstd, the tokenizer's suffix array and the shim of libtorch are compiled
-#   zlib.h          librdkafka's configure looks for zlib
+#   cc, c++, make   librdkafka, zlib, zstd, the tokenizer's suffix array and the shim of libtorch are compiled
+#   nm, readelf     show which symbols the stubs beside libtorch must have
 #   pip             downloads libtorch and ONNX Runtime
-#   mvn             downloads the Kafka broker that the tests run
+#   npm             downloads a Postgres server, when there is none
+#   java, mvn       run and download the Kafka broker of the tests
 set -euo pipefail
 # shellcheck source=infra/deps/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -17,15 +21,16 @@ has() { command -v "$1" >/dev/null 2>&1; }
 MISSING=()
 want() { MISSING+=("$1"); }
 has cc && has c++ || want g++
-has cc || want libc6-dev
 has make || want make
 has nm && has readelf || want binutils
-[[ -e /usr/include/zlib.h ]] || want zlib1g-dev
-has npm || want npm
-has java || want default-jdk-headless
-has mvn || want maven
-has tar && has gzip || want tar
-# Starting Python takes a tenth of a second, so pip is not asked when its target stands already.
+if ! has npm && [[ -z "$("$REPO/infra/deps/postgres.sh" --find)" ]]; then
+  want npm
+fi
+if [[ "${1:-}" == kafka ]]; then
+  has java || want default-jre-headless
+  has mvn || want maven
+fi
+# Starting pip takes a tenth of a second, so pip is not asked when its target stands already.
 if [[ ! -e "$DEPS/libtorch/.stamp" || ! -e "$DEPS/onnxruntime/.stamp" ]]; then
   python3 -m pip --version >/dev/null 2>&1 || want python3-pip
 fi
