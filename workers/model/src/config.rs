@@ -164,6 +164,13 @@ impl ModelConfig {
         Ok(())
     }
 
+    /// The rotary frequencies theta^(-2i/head_dim), in `f32` as transformers computes them. One list serves training and
+    /// the exported graph, so that both rotate by the same bits.
+    pub fn rotary_frequencies(&self) -> Vec<f32> {
+        let width = self.head_dim as f32;
+        (0..self.head_dim / 2).map(|i| 1.0 / (self.rope_theta as f32).powf((2 * i) as f32 / width)).collect()
+    }
+
     /// The `config.json` of a reward model trained from this base: the base's file with one label, the class for
     /// sequence classification, the pad token and the stored type of the weights.
     pub fn to_reward_model_json(&self, pad_token_id: u32, dtype: &str) -> Map<String, Value> {

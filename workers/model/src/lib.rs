@@ -8,6 +8,7 @@
 //! - [`manifest`]: what a checkpoint says about its own making
 //! - [`onnx`]: the graph ONNX Runtime serves, its weights left in `model.safetensors`
 //! - [`tiny_base`]: a small base model made from a seed
+//! - [`parity`]: the models and sequences on which training, serving and transformers are compared
 //!
 //! Invariants: a checkpoint directory is complete or absent (files are written beside their place and renamed), and
 //! equal inputs with an equal seed give equal bytes.
@@ -18,7 +19,8 @@ pub mod config;
 pub mod error;
 pub mod files;
 pub mod manifest;
-//ONNX pub mod onnx;
+pub mod onnx;
+pub mod parity;
 pub mod rng;
 pub mod safetensors;
 pub mod tiny_base;

@@ -1,5 +1,7 @@
 //! `config.json`: what is read, what is refused, what a checkpoint's file says.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helper functions too")]
+
 use serde_json::{Map, Value, json};
 use stash_model::ModelError;
 use stash_model::config::{Family, ModelConfig};

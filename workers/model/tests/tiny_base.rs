@@ -1,5 +1,7 @@
 //! The small base: complete, equal for equal seeds, and of use as a tokenizer.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helper functions too")]
+
 use stash_model::arch::{self, SCORE};
 use stash_model::checksum;
 use stash_model::config::ModelConfig;

@@ -1,5 +1,7 @@
 //! Tokens of rendered texts: prefixes, hostile bodies, the cut at the limit.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helper functions too")]
+
 use std::path::Path;
 use std::sync::LazyLock;
 
