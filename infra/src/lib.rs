@@ -5,4 +5,6 @@ pub mod postgres;
 pub mod seal;
 pub mod subject_keys;
 pub mod submit;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod watermark;

@@ -1,0 +1,1 @@
+SELECT log_offset_for_time($1, $2)
