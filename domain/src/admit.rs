@@ -67,6 +67,13 @@ impl Admission {
     pub fn takes_effect(&self) -> bool {
         matches!(self, Self::Fresh { judged: Judged { verdict: Verdict::Accepted, .. }, .. })
     }
+
+    /// The verdict that stands for the command: this record's, or the earlier one's.
+    pub fn into_judged(self) -> Judged {
+        match self {
+            Self::Fresh { judged, .. } | Self::Repeat(judged) => judged,
+        }
+    }
 }
 
 /// Whether a verdict is still remembered at a later log time. A function of the log alone, so that all readers agree whatever

@@ -13,7 +13,7 @@ pub const PARTITIONS_DEFAULT: u16 = 16;
 pub struct Partition(pub u16);
 
 /// The place of a record in its partition: 0, 1, 2, … without gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Offset(pub u64);
 

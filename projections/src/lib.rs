@@ -1,1 +1,22 @@
-//! stash-projections.
+//! Projections: the log folded into the `rm_*` tables.
+//!
+//! What holds at every moment: a generation's tables are exactly the fold of the records below its checkpoints; each record was
+//! applied once, in the transaction that moved its checkpoint; and a rebuild from the first record gives the same rows.
+//! Nothing here appends to the log, and nothing else writes these tables.
+
+mod admission;
+mod batch;
+mod checkpoint;
+mod dead_letter;
+pub mod digest;
+mod error;
+mod isolate;
+mod projector;
+mod read_models;
+mod rebuild;
+pub mod schema;
+
+pub use error::{ApplyError, ProjectionError};
+pub use projector::{BATCH_RECORDS_MAX, Projector};
+pub use read_models::Deps;
+pub use rebuild::{OnDifference, Rebuilt, rebuild};

@@ -7,3 +7,4 @@ CREATE TABLE dead_letter (
     code text NOT NULL,
     PRIMARY KEY (partition, "offset")
 );
+CREATE INDEX dead_letter_streams ON dead_letter USING gin (streams);

@@ -1,0 +1,1 @@
+SELECT stream, version FROM es_stream WHERE stream = ANY($1)

@@ -1,0 +1,147 @@
+//! One batch: judge its records, apply the events that hold, save verdicts and versions, move the checkpoint. All of it is one
+//! transaction, so that a crash at any instant leaves everything or nothing.
+
+use crate::admission::{self, Decisions};
+use crate::checkpoint::Checkpoints;
+use crate::dead_letter;
+use crate::error::ApplyError;
+use crate::read_models::{self, Accepted, Deps};
+use sqlx::{Connection as _, PgConnection};
+use stash_domain::admit::Judged;
+use stash_domain::ids::CommandId;
+use stash_domain::position::{Offset, Partition, Position};
+use stash_domain::record::Record;
+use stash_domain::time::Timestamp;
+use stash_infra::event_log::LogRecord;
+use std::collections::{BTreeMap, HashSet};
+
+/// A record of the log after decoding.
+pub(crate) struct Entry {
+    /// Where it stands.
+    pub(crate) position: Position,
+    /// When the log took it.
+    pub(crate) time: Timestamp,
+    /// What it holds; a record that cannot be decoded is poison.
+    pub(crate) record: Result<Record, String>,
+}
+
+impl Entry {
+    /// Decodes a record.
+    pub(crate) fn of(log: &LogRecord) -> Self {
+        let record = stash_schemas::decode_record(&log.value).map_err(|error| error.to_string());
+        Self { position: log.position, time: log.time, record }
+    }
+}
+
+/// What a committed batch decided.
+#[derive(Default)]
+pub(crate) struct Applied {
+    /// The verdict that stands for each record, repeats included.
+    pub(crate) verdicts: Vec<(CommandId, Judged)>,
+    /// Where each partition stands now.
+    pub(crate) to: BTreeMap<Partition, Offset>,
+    /// Events applied.
+    pub(crate) events: usize,
+}
+
+/// What to do with the accepted records of a batch.
+#[derive(Clone, Copy)]
+pub(crate) enum Mode {
+    /// Apply them.
+    Apply,
+    /// Put them aside under this code: applying the batch, which is one record, has just failed for its own sake.
+    PutAside(&'static str),
+}
+
+/// Applies a batch in one transaction.
+///
+/// # Errors
+/// [`ApplyError`]; nothing was written.
+pub(crate) async fn apply(
+    connection: &mut PgConnection,
+    checkpoints: &Checkpoints,
+    entries: &[Entry],
+    deps: &Deps,
+    mode: Mode,
+) -> Result<Applied, ApplyError> {
+    let mut tx = connection.begin().await?;
+    let applied = apply_in(&mut tx, checkpoints, entries, deps, mode).await?;
+    if deps.announce {
+        sqlx::query(include_str!("announce.sql")).execute(&mut *tx).await?;
+    }
+    tx.commit().await?;
+    Ok(applied)
+}
+
+async fn apply_in(
+    tx: &mut PgConnection,
+    checkpoints: &Checkpoints,
+    entries: &[Entry],
+    deps: &Deps,
+    mode: Mode,
+) -> Result<Applied, ApplyError> {
+    let mut applied = Applied::default();
+    for entry in entries {
+        applied.to.insert(entry.position.partition, entry.position.offset.next());
+    }
+    // First, so that a projector that has lost a partition stops before it does any work; the row lock holds until the commit.
+    checkpoints.advance(tx, &applied.to).await?;
+
+    let records = || entries.iter().filter_map(|entry| entry.record.as_ref().ok());
+    let mut state = admission::load(tx, records()).await?;
+    let parked = parked_streams(tx, deps, records()).await?;
+    let mut decisions = Decisions::default();
+    let mut accepted = Vec::new();
+    for entry in entries {
+        let record = match &entry.record {
+            Ok(record) => record,
+            Err(reason) => match mode {
+                Mode::Apply => return Err(ApplyError::poison("undecodable", reason)),
+                Mode::PutAside(code) => {
+                    dead_letter::put(tx, entry.position, None, Vec::new(), code).await?;
+                    continue;
+                }
+            },
+        };
+        let admission = state.step(record, entry.time);
+        decisions.add(record, entry.position, &admission);
+        let takes_effect = admission.takes_effect();
+        applied.verdicts.push((record.command_id, admission.into_judged()));
+        if !takes_effect {
+            continue;
+        }
+        let waits = record.appends.iter().any(|append| parked.contains(&append.stream.to_string()));
+        let aside = match mode {
+            _ if waits => Some(dead_letter::BEHIND),
+            Mode::PutAside(code) => Some(code),
+            Mode::Apply => None,
+        };
+        if let Some(code) = aside {
+            put_aside(tx, entry, record, code).await?;
+            continue;
+        }
+        applied.events += record.events().count();
+        accepted.push(Accepted { position: entry.position, record });
+    }
+    read_models::apply_all(tx, &accepted, deps).await?;
+    decisions.save(tx).await?;
+    Ok(applied)
+}
+
+async fn put_aside(tx: &mut PgConnection, entry: &Entry, record: &Record, code: &str) -> Result<(), ApplyError> {
+    let streams: Vec<String> = record.appends.iter().map(|append| append.stream.to_string()).collect();
+    dead_letter::put(tx, entry.position, Some(record.owner_id), streams, code).await
+}
+
+/// The parked streams among those of the batch. Dead letters are rare: the table is asked only when it has any.
+async fn parked_streams<'a>(
+    tx: &mut PgConnection,
+    deps: &Deps,
+    records: impl Iterator<Item = &'a Record>,
+) -> Result<HashSet<String>, ApplyError> {
+    if !deps.has_dead_letters() {
+        return Ok(HashSet::new());
+    }
+    let streams = records.flat_map(|record| record.appends.iter().map(|append| append.stream.to_string())).collect();
+    dead_letter::parked(tx, streams).await
+}

@@ -1,0 +1,2 @@
+-- Whoever held these partitions is refused at its next commit.
+UPDATE {schema}.es_checkpoint SET epoch = epoch + 1

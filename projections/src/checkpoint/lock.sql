@@ -1,0 +1,1 @@
+SELECT partition, next_offset FROM {schema}.es_checkpoint ORDER BY partition FOR UPDATE

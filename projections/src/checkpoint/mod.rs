@@ -1,0 +1,98 @@
+//! Checkpoints: how far each partition has been applied.
+
+use crate::error::{ApplyError, ProjectionError};
+use sqlx::PgConnection;
+use stash_domain::position::{LogId, Offset, Partition};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// DDL of the checkpoint table.
+pub(crate) const DDL: &str = include_str!("table.sql");
+
+/// Where this projector stands in the partitions it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Checkpoints {
+    places: BTreeMap<Partition, Place>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    next: Offset,
+    epoch: i64,
+}
+
+impl Checkpoints {
+    /// Takes over these partitions.
+    ///
+    /// # Errors
+    /// [`ProjectionError::AnotherLog`] when the checkpoints were made from a log with another id.
+    pub(crate) async fn take(
+        connection: &mut PgConnection,
+        log: LogId,
+        partitions: &[Partition],
+    ) -> Result<Self, ProjectionError> {
+        let wanted: Vec<i32> = partitions.iter().map(|partition| i32::from(partition.0)).collect();
+        let rows: Vec<(i32, Uuid, i64, i64)> =
+            sqlx::query_as(include_str!("take.sql")).bind(wanted).bind(log.0).fetch_all(connection).await?;
+        let mut places = BTreeMap::new();
+        for (partition, log_id, next, epoch) in rows {
+            let partition = Partition(u16::try_from(partition).map_err(|_| ApplyError::damaged("es_checkpoint.partition"))?);
+            if log_id != log.0 {
+                return Err(ProjectionError::AnotherLog(partition));
+            }
+            places.insert(partition, Place { next: Offset(next.cast_unsigned()), epoch });
+        }
+        Ok(Self { places })
+    }
+
+    /// The next offset of a partition held.
+    pub(crate) fn next(&self, partition: Partition) -> Option<Offset> {
+        self.places.get(&partition).map(|place| place.next)
+    }
+
+    /// All places.
+    pub(crate) fn all(&self) -> Vec<(Partition, Offset)> {
+        self.places.iter().map(|(partition, place)| (*partition, place.next)).collect()
+    }
+
+    /// Moves partitions forward in the database, inside the caller's transaction. The object itself moves by
+    /// [`moved`](Self::moved), after the commit.
+    ///
+    /// # Errors
+    /// [`ApplyError::Fenced`] when one of them is not where this projector left it.
+    pub(crate) async fn advance(
+        &self,
+        connection: &mut PgConnection,
+        to: &BTreeMap<Partition, Offset>,
+    ) -> Result<(), ApplyError> {
+        let mut partitions = Vec::with_capacity(to.len());
+        let mut from = Vec::with_capacity(to.len());
+        let mut next = Vec::with_capacity(to.len());
+        let mut epochs = Vec::with_capacity(to.len());
+        for (partition, offset) in to {
+            let place = self.places.get(partition).ok_or(ApplyError::Fenced)?;
+            partitions.push(i32::from(partition.0));
+            from.push(place.next.0.cast_signed());
+            next.push(offset.0.cast_signed());
+            epochs.push(place.epoch);
+        }
+        let done = sqlx::query(include_str!("advance.sql"))
+            .bind(partitions)
+            .bind(from)
+            .bind(next)
+            .bind(epochs)
+            .execute(connection)
+            .await?;
+        if done.rows_affected() == to.len() as u64 { Ok(()) } else { Err(ApplyError::Fenced) }
+    }
+
+    /// Takes up a committed move.
+    pub(crate) fn moved(&mut self, to: &BTreeMap<Partition, Offset>) {
+        for (partition, offset) in to {
+            if let Some(place) = self.places.get_mut(partition) {
+                debug_assert!(*offset >= place.next, "a checkpoint never moves back");
+                place.next = *offset;
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The live projector: reads the log, applies batches, tells waiters.
+//!
+//! ```text
+//! take the checkpoints (a new epoch fences whoever had them)
+//!   └─▶ read from there ─▶ decode ─▶ apply in one transaction ─▶ verdicts to the hub, marks forward ─┐
+//!         ▲                                                                                         │
+//!         └─────────────────────────────────────────────────────────────────────────────────────────┘
+//! ```
+//! Anything that fails drops the reader and the connection and starts over from the checkpoints: what was committed stays, what
+//! was not is applied again.
+
+use crate::batch::{Applied, Entry};
+use crate::checkpoint::Checkpoints;
+use crate::error::{ApplyError, ProjectionError};
+use crate::read_models::Deps;
+use crate::{isolate, schema};
+use sqlx::PgPool;
+use stash_domain::position::Partition;
+use stash_infra::event_log::{EventLog, LogReader};
+use stash_infra::submit::VerdictHub;
+use stash_infra::watermark::Watermarks;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Records of one batch. More would make the transaction, and so the wait of each command in it, longer for little gain.
+pub const BATCH_RECORDS_MAX: usize = 5000;
+
+/// How long one read waits for records. Only how soon a stop is noticed depends on it.
+const READ_WAIT: Duration = Duration::from_secs(1);
+
+/// First and longest pause after a failure.
+const PAUSE_MIN: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_secs(2);
+
+/// A projector over all partitions.
+pub struct Projector {
+    /// The log.
+    pub log: Arc<dyn EventLog>,
+    /// Connections as the schema's owner.
+    pub pool: PgPool,
+    /// What the read models need.
+    pub deps: Arc<Deps>,
+    /// Waiters for verdicts in this process.
+    pub hub: Arc<VerdictHub>,
+    /// Waiters for positions in this process.
+    pub marks: Arc<Watermarks>,
+}
+
+impl Projector {
+    /// Applies the log until the token is cancelled. Failures that may pass are waited out, with growing pauses.
+    ///
+    /// # Errors
+    /// [`ProjectionError::AnotherLog`] and [`LogError::Corrupt`](stash_infra::event_log::LogError::Corrupt): a person must look.
+    pub async fn run(&self, stop: CancellationToken) -> Result<(), ProjectionError> {
+        let mut pause = PAUSE_MIN;
+        loop {
+            let result = tokio::select! {
+                biased;
+                () = stop.cancelled() => return Ok(()),
+                result = self.run_once(&mut pause) => result,
+            };
+            match result {
+                Ok(()) => {}
+                Err(error @ ProjectionError::AnotherLog(_)) => return Err(error),
+                Err(ProjectionError::Log(error @ stash_infra::event_log::LogError::Corrupt(_))) => {
+                    return Err(error.into());
+                }
+                Err(error) => {
+                    metrics::counter!("stash_projector_restarts_total").increment(1);
+                    tracing::warn!(%error, pause_ms = pause.as_millis(), "the projector starts over");
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = tokio::time::sleep(pause) => {}
+            }
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// From taking the checkpoints to the first failure.
+    async fn run_once(&self, pause: &mut Duration) -> Result<(), ProjectionError> {
+        let mut connection = self.pool.acquire().await?;
+        let generation = schema::current(&mut connection).await?.unwrap_or_else(|| schema::GENERATION_FIRST.to_owned());
+        schema::enter(&mut connection, &generation).await?;
+        let result = self.project(&mut connection, pause).await;
+        // The connection has another search path than its pool gives out.
+        connection.detach();
+        result
+    }
+
+    async fn project(
+        &self,
+        connection: &mut sqlx::PgConnection,
+        pause: &mut Duration,
+    ) -> Result<(), ProjectionError> {
+        let partitions: Vec<Partition> = (0..self.log.partitions()).map(Partition).collect();
+        let mut checkpoints = Checkpoints::take(connection, self.log.id(), &partitions).await?;
+        for (partition, next) in checkpoints.all() {
+            self.marks.applied(partition, next);
+        }
+        let mut reader = self.log.read(&checkpoints.all()).await?;
+        loop {
+            self.next_batch(connection, &mut checkpoints, reader.as_mut()).await?;
+            *pause = PAUSE_MIN;
+        }
+    }
+
+    async fn next_batch(
+        &self,
+        connection: &mut sqlx::PgConnection,
+        checkpoints: &mut Checkpoints,
+        reader: &mut dyn LogReader,
+    ) -> Result<(), ProjectionError> {
+        let records = reader.next(BATCH_RECORDS_MAX, READ_WAIT).await?;
+        if records.is_empty() {
+            return Ok(());
+        }
+        let entries: Vec<Entry> = records.iter().map(Entry::of).collect();
+        drop(records);
+        let mut told = |applied: &Applied| self.tell(applied);
+        isolate::apply(connection, checkpoints, &entries, &self.deps, &mut told).await.map_err(|error| {
+            if matches!(error, ApplyError::Fenced) {
+                tracing::info!("another projector, or a rebuild, has taken over");
+            }
+            ProjectionError::Apply(error)
+        })
+    }
+
+    /// After a commit: verdicts first, so that a request in this process gets its verdict rather than asking the database.
+    fn tell(&self, applied: &Applied) {
+        self.hub.judged(applied.verdicts.iter().map(|(command, judged)| (*command, judged)));
+        for (partition, next) in &applied.to {
+            self.marks.applied(*partition, *next);
+        }
+        metrics::counter!("stash_projector_events_total").increment(applied.events as u64);
+        metrics::counter!("stash_projector_batches_total").increment(1);
+    }
+}

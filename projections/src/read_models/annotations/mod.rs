@@ -1,0 +1,233 @@
+//! `rm_annotations`: each annotation as it stands now.
+
+use super::{Accepted, Deps};
+use crate::error::ApplyError;
+use sqlx::PgConnection;
+use stash_domain::annotation::AnnotationText;
+use stash_domain::events::Event;
+use stash_domain::ids::{AnnotationId, OwnerId, SubjectId, TraceId};
+use stash_domain::sealed::{Opened, Sealed};
+use stash_domain::time::Timestamp;
+use stash_domain::views::annotation::{self, Annotation};
+use stash_infra::seal::{self, Purpose};
+use stash_infra::subject_keys::SubjectKey;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use uuid::Uuid;
+
+pub(super) const DDL: &str = include_str!("table.sql");
+
+/// Most plain bytes of an annotation's text: far above what the limits on comment, quote and note add up to.
+const TEXT_BYTES_MAX: usize = 1024 * 1024;
+
+type Key = (OwnerId, AnnotationId);
+
+pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &Deps) -> Result<(), ApplyError> {
+    let touched: BTreeSet<Key> = batch
+        .iter()
+        .flat_map(|item| item.events().filter_map(|event| Some((item.record.owner_id, annotation::key(event)?))))
+        .collect();
+    let purged: Vec<(OwnerId, TraceId)> = batch.iter().flat_map(deleted_traces).collect();
+    if touched.is_empty() && purged.is_empty() {
+        return Ok(());
+    }
+    let mut rows = load(tx, &created_before(batch, &touched)).await?;
+    let keys = text_keys(batch, deps).await?;
+    for item in batch {
+        for event in item.events() {
+            step(&mut rows, item, event, &keys)?;
+        }
+    }
+    purge(tx, &purged).await?;
+    save(tx, &rows).await
+}
+
+/// Annotations whose first event in the batch is not their creation: only these may have a row already.
+fn created_before(batch: &[Accepted<'_>], touched: &BTreeSet<Key>) -> Vec<Key> {
+    let created: BTreeSet<Key> = batch
+        .iter()
+        .flat_map(|item| {
+            item.events().filter_map(|event| match event {
+                Event::AnnotationCreated(event) => Some((item.record.owner_id, event.annotation_id)),
+                _ => None,
+            })
+        })
+        .collect();
+    touched.difference(&created).copied().collect()
+}
+
+fn deleted_traces<'a>(item: &'a Accepted<'_>) -> impl Iterator<Item = (OwnerId, TraceId)> + 'a {
+    item.events().filter_map(|event| match event {
+        Event::TraceDeleted(event) => Some((item.record.owner_id, event.trace_id)),
+        _ => None,
+    })
+}
+
+/// Folds one event into the rows in memory. None stands for a row that is gone.
+fn step(
+    rows: &mut BTreeMap<Key, Option<Annotation>>,
+    item: &Accepted<'_>,
+    event: &Event,
+    keys: &HashMap<(OwnerId, SubjectId), SubjectKey>,
+) -> Result<(), ApplyError> {
+    let owner = item.record.owner_id;
+    if let Event::TraceDeleted(event) = event {
+        for ((of, _), row) in rows.iter_mut() {
+            if *of == owner && row.as_ref().is_some_and(|row| row.trace_id == event.trace_id) {
+                *row = None;
+            }
+        }
+        return Ok(());
+    }
+    let Some(id) = annotation::key(event) else { return Ok(()) };
+    let text = match event {
+        Event::AnnotationCreated(event) => open(event.text.as_ref(), keys.get(&(owner, event.subject_id)))?,
+        Event::AnnotationChanged(event) => open(event.text.as_ref(), keys.get(&(owner, event.subject_id)))?,
+        _ => Opened::Redacted,
+    };
+    let row = rows.entry((owner, id)).or_default();
+    *row = annotation::fold(row.take(), event, text, item.context());
+    Ok(())
+}
+
+fn open(sealed: Option<&Sealed>, key: Option<&SubjectKey>) -> Result<Opened<AnnotationText>, ApplyError> {
+    let Some(sealed) = sealed else { return Ok(Opened::Clear(AnnotationText::default())) };
+    let Some(key) = key else { return Ok(Opened::Redacted) };
+    let plain = seal::open(key, Purpose::ANNOTATION_TEXT, sealed, TEXT_BYTES_MAX)
+        .map_err(|error| ApplyError::poison("annotation_text_damaged", error))?;
+    let text =
+        stash_schemas::decode_text(&plain).map_err(|error| ApplyError::poison("annotation_text_undecodable", error))?;
+    Ok(Opened::Clear(text))
+}
+
+/// Keys of all texts in the batch, asked for once per owner.
+async fn text_keys(
+    batch: &[Accepted<'_>],
+    deps: &Deps,
+) -> Result<HashMap<(OwnerId, SubjectId), SubjectKey>, ApplyError> {
+    let mut wanted: BTreeMap<OwnerId, BTreeSet<SubjectId>> = BTreeMap::new();
+    for item in batch {
+        for event in item.events() {
+            let subject = match event {
+                Event::AnnotationCreated(event) if event.text.is_some() => event.subject_id,
+                Event::AnnotationChanged(event) if event.text.is_some() => event.subject_id,
+                _ => continue,
+            };
+            wanted.entry(item.record.owner_id).or_default().insert(subject);
+        }
+    }
+    let mut keys = HashMap::new();
+    for (owner, subjects) in wanted {
+        let subjects: Vec<SubjectId> = subjects.into_iter().collect();
+        let found =
+            deps.keys.get(owner, &subjects).await.map_err(|error| ApplyError::Unavailable(error.to_string()))?;
+        keys.extend(found.into_iter().map(|(subject, key)| ((owner, subject), key)));
+    }
+    Ok(keys)
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    owner_id: Uuid,
+    annotation_id: Uuid,
+    trace_id: Uuid,
+    step_id: Option<Uuid>,
+    subject_id: Uuid,
+    rating: Option<i16>,
+    comment: Option<String>,
+    quote: Option<String>,
+    label_error: bool,
+    label_error_note: Option<String>,
+    redacted: bool,
+    author_id: Uuid,
+    author_name: Option<String>,
+    created_at: i64,
+    updated_at: i64,
+    version: i64,
+}
+
+async fn load(tx: &mut PgConnection, wanted: &[Key]) -> Result<BTreeMap<Key, Option<Annotation>>, ApplyError> {
+    if wanted.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let (owners, ids) = columns(wanted);
+    let rows: Vec<Row> = sqlx::query_as(include_str!("load.sql")).bind(owners).bind(ids).fetch_all(tx).await?;
+    rows.into_iter()
+        .map(|row| {
+            let quote = row.quote.map(|quote| serde_json::from_str(&quote)).transpose();
+            let text = AnnotationText {
+                comment: row.comment,
+                quote: quote.map_err(|_| ApplyError::damaged("rm_annotations.quote"))?,
+                label_error_note: row.label_error_note,
+                author_name: row.author_name,
+            };
+            let annotation = Annotation {
+                id: row.annotation_id.into(),
+                trace_id: row.trace_id.into(),
+                step_id: row.step_id.map(Into::into),
+                rating: row.rating.map(i32::from),
+                subject_id: row.subject_id.into(),
+                text,
+                redacted: row.redacted,
+                label_error: row.label_error,
+                author_id: row.author_id.into(),
+                created_at: Timestamp(row.created_at),
+                updated_at: Timestamp(row.updated_at),
+                version: row.version.cast_unsigned(),
+            };
+            Ok(((row.owner_id.into(), row.annotation_id.into()), Some(annotation)))
+        })
+        .collect()
+}
+
+async fn purge(tx: &mut PgConnection, traces: &[(OwnerId, TraceId)]) -> Result<(), ApplyError> {
+    if !traces.is_empty() {
+        sqlx::query(include_str!("purge.sql"))
+            .bind(traces.iter().map(|(owner, _)| owner.0).collect::<Vec<_>>())
+            .bind(traces.iter().map(|(_, trace)| trace.0).collect::<Vec<_>>())
+            .execute(tx)
+            .await?;
+    }
+    Ok(())
+}
+
+async fn save(tx: &mut PgConnection, rows: &BTreeMap<Key, Option<Annotation>>) -> Result<(), ApplyError> {
+    let gone: Vec<Key> = rows.iter().filter(|(_, row)| row.is_none()).map(|(key, _)| *key).collect();
+    if !gone.is_empty() {
+        let (owners, ids) = columns(&gone);
+        sqlx::query(include_str!("delete.sql")).bind(owners).bind(ids).execute(&mut *tx).await?;
+    }
+    let kept: Vec<(OwnerId, &Annotation)> =
+        rows.iter().filter_map(|((owner, _), row)| Some((*owner, row.as_ref()?))).collect();
+    if kept.is_empty() {
+        return Ok(());
+    }
+    let mut quotes = Vec::with_capacity(kept.len());
+    for (_, row) in &kept {
+        let quote = row.text.quote.as_ref().map(serde_json::to_string).transpose();
+        quotes.push(quote.map_err(|error| ApplyError::poison("quote_unwritable", error))?);
+    }
+    sqlx::query(include_str!("upsert.sql"))
+        .bind(kept.iter().map(|(owner, _)| owner.0).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.id.0).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.trace_id.0).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.step_id.map(|id| id.0)).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.subject_id.0).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.rating.and_then(|r| i16::try_from(r).ok())).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.text.comment.as_deref()).collect::<Vec<_>>())
+        .bind(quotes)
+        .bind(kept.iter().map(|(_, row)| row.label_error).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.text.label_error_note.as_deref()).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.redacted).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.author_id.0).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.text.author_name.as_deref()).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.created_at.0).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.updated_at.0).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| row.version.cast_signed()).collect::<Vec<_>>())
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+fn columns(keys: &[Key]) -> (Vec<Uuid>, Vec<Uuid>) {
+    keys.iter().map(|(owner, id)| (owner.0, id.0)).unzip()
+}

@@ -1,0 +1,112 @@
+//! The read models: what each table holds is a fold over the accepted records.
+//!
+//! Each model gets the accepted records of a batch in the order of the log and writes rows that depend on that order alone,
+//! never on how batches fell. A model may touch only its own tables.
+
+mod annotations;
+mod jobs;
+mod reward_models;
+mod scores;
+mod scoring_runs;
+mod traces;
+
+use crate::error::ApplyError;
+use sqlx::PgConnection;
+use stash_domain::events::Event;
+use stash_domain::position::Position;
+use stash_domain::record::Record;
+use stash_domain::views::Context;
+use stash_infra::artifacts::{ArtifactError, ArtifactStore};
+use stash_infra::bundle::BundleError;
+use stash_infra::subject_keys::SubjectKeys;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A record that takes effect.
+pub(crate) struct Accepted<'a> {
+    /// Where it stands.
+    pub(crate) position: Position,
+    /// The record.
+    pub(crate) record: &'a Record,
+}
+
+impl Accepted<'_> {
+    /// Its events.
+    fn events(&self) -> impl Iterator<Item = &Event> {
+        self.record.events().map(|(_, event)| event)
+    }
+
+    /// What folds may know besides the event.
+    fn context(&self) -> Context {
+        Context { recorded_at: self.record.recorded_at }
+    }
+}
+
+/// What read models need besides the database.
+pub struct Deps {
+    /// Opens sealed content.
+    pub keys: Arc<SubjectKeys>,
+    /// Where blobs lie.
+    pub store: Arc<dyn ArtifactStore>,
+    /// Whether this is the live projection: only it shreds keys. A rebuild must not, or it would shred the key of a trace that
+    /// was deleted and later imported again.
+    pub live: bool,
+    /// Whether commits are announced to other processes.
+    pub announce: bool,
+    /// Whether the dead-letter table may hold anything.
+    pub dead_letters: AtomicBool,
+}
+
+impl Deps {
+    pub(crate) fn has_dead_letters(&self) -> bool {
+        self.dead_letters.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn note_dead_letter(&self) {
+        self.dead_letters.store(true, Ordering::Release);
+    }
+}
+
+/// Tables that an owner's rows stand in, with the columns that order them. Row-level security and digests go over this list.
+pub(crate) const TABLES: &[&str] = &[
+    "rm_traces",
+    "rm_trace_subjects",
+    "rm_steps",
+    "rm_spans",
+    "rm_annotations",
+    "rm_jobs",
+    "rm_reward_models",
+    "rm_reward_model_traces",
+    "rm_training_pairs",
+    "rm_trace_scores",
+    "rm_action_scores",
+    "rm_scoring_runs",
+];
+
+/// DDL of all read models.
+pub(crate) const DDL: &[&str] =
+    &[traces::DDL, annotations::DDL, jobs::DDL, reward_models::DDL, scores::DDL, scoring_runs::DDL];
+
+/// Applies a batch to every read model.
+pub(crate) async fn apply_all(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &Deps) -> Result<(), ApplyError> {
+    if batch.is_empty() {
+        return Ok(());
+    }
+    traces::apply(tx, batch, deps).await?;
+    annotations::apply(tx, batch, deps).await?;
+    jobs::apply(tx, batch).await?;
+    reward_models::apply(tx, batch, deps).await?;
+    scoring_runs::apply(tx, batch).await?;
+    scores::apply(tx, batch, deps).await
+}
+
+/// How a failure to read a bundle counts: what is missing or damaged is the event's fault, what cannot be reached may come back.
+fn bundle_error(error: BundleError) -> ApplyError {
+    match error {
+        BundleError::Store(ArtifactError::Unavailable(_) | ArtifactError::Full(_))
+        | BundleError::Keys(_)
+        | BundleError::Stopped => ApplyError::Unavailable(error.to_string()),
+        BundleError::Store(ArtifactError::Missing(_)) => ApplyError::poison("blob_missing", error),
+        _ => ApplyError::poison("bundle_damaged", error),
+    }
+}

@@ -1,0 +1,169 @@
+//! Rebuilding the read models from the first record of the log, beside the live ones.
+//!
+//! 1. Create the next generation's schema and apply the whole log to it, while the live projector goes on.
+//! 2. In one transaction of the live schema, lock its checkpoints: the live projector waits at its next commit. Apply what is
+//!    still missing, up to exactly the live positions.
+//! 3. Compare the digests of all tables. When they are equal (or the caller wants the new ones whatever they are), point the
+//!    views at the new generation and raise the live epoch: the waiting projector's commit is refused, and it starts over in the
+//!    new schema.
+//!
+//! The generation before is kept until the next rebuild. Nothing of this shreds a key or writes to the log.
+
+use crate::batch::Entry;
+use crate::checkpoint::Checkpoints;
+use crate::digest::{self, TableDigest};
+use crate::error::ProjectionError;
+use crate::projector::BATCH_RECORDS_MAX;
+use crate::read_models::Deps;
+use crate::{isolate, schema};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool};
+use stash_domain::position::{Offset, Partition};
+use stash_infra::event_log::EventLog;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long one read of the rebuild waits; the records it waits for are known to exist.
+const READ_WAIT: Duration = Duration::from_secs(5);
+
+/// What a rebuild did.
+#[derive(Clone, Debug)]
+pub struct Rebuilt {
+    /// Schema that the views show now.
+    pub schema: String,
+    /// Records applied.
+    pub records: u64,
+    /// Digests of the new tables.
+    pub digests: Vec<TableDigest>,
+    /// Tables whose digests differ from the live ones; empty unless differences were accepted.
+    pub different: Vec<&'static str>,
+}
+
+/// How to rebuild.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDifference {
+    /// Keep the live tables and fail.
+    #[default]
+    Keep,
+    /// Switch to the rebuilt tables all the same, after a change of the folds for instance.
+    Switch,
+}
+
+/// Rebuilds and switches. `progress` is told how many records are applied, and of how many.
+///
+/// # Errors
+/// [`ProjectionError`]; the live tables are then untouched and still shown.
+pub async fn rebuild(
+    pool: &PgPool,
+    log: &Arc<dyn EventLog>,
+    deps: &Deps,
+    on_difference: OnDifference,
+    progress: &mut (dyn FnMut(u64, u64) + Send),
+) -> Result<Rebuilt, ProjectionError> {
+    debug_assert!(!deps.live, "a rebuild shreds no keys");
+    let mut live = pool.acquire().await?;
+    let from = schema::current(&mut live).await?.unwrap_or_else(|| schema::GENERATION_FIRST.to_owned());
+    let to = schema::after(&from);
+    schema::drop(&mut live, &to).await?;
+    schema::create(&mut live, &to).await?;
+
+    let mut connection = pool.acquire().await?.detach();
+    schema::enter(&mut connection, &to).await?;
+    let partitions: Vec<Partition> = (0..log.partitions()).map(Partition).collect();
+    let mut checkpoints = Checkpoints::take(&mut connection, log.id(), &partitions).await?;
+
+    let mut tails = BTreeMap::new();
+    for partition in partitions {
+        tails.insert(partition, log.tail(partition).await?);
+    }
+    let mut work = Work { log, deps, connection, records: 0, progress };
+    work.apply_up_to(&mut checkpoints, &tails).await?;
+
+    let mut tx = live.begin().await?;
+    let positions = live_positions(&mut tx, &from).await?;
+    work.apply_up_to(&mut checkpoints, &positions).await?;
+    let live_digests = digest::of(&mut tx, &from).await?;
+    let digests = digest::of(&mut work.connection, &to).await?;
+    let different = compare(&live_digests, &digests, on_difference)?;
+    sqlx::query(AssertSqlSafe(include_str!("checkpoint/fence.sql").replace("{schema}", &from))).execute(&mut *tx).await?;
+    schema::switch_to(&mut tx, &to).await?;
+    let records = work.records;
+    tx.commit().await?;
+    Ok(Rebuilt { schema: to, records, digests, different })
+}
+
+struct Work<'a> {
+    log: &'a Arc<dyn EventLog>,
+    deps: &'a Deps,
+    connection: PgConnection,
+    records: u64,
+    progress: &'a mut (dyn FnMut(u64, u64) + Send),
+}
+
+impl Work<'_> {
+    /// Applies every partition from its checkpoint to just before these offsets.
+    async fn apply_up_to(
+        &mut self,
+        checkpoints: &mut Checkpoints,
+        to: &BTreeMap<Partition, Offset>,
+    ) -> Result<(), ProjectionError> {
+        let end = |partition: &Partition| to.get(partition).copied().unwrap_or_default();
+        let missing = |checkpoints: &Checkpoints| -> u64 {
+            checkpoints.all().iter().map(|(partition, next)| end(partition).0.saturating_sub(next.0)).sum()
+        };
+        let total = self.records + missing(checkpoints);
+        // Only partitions with something to read, so that no record at or after the end is ever handed out needlessly.
+        let from: Vec<_> = checkpoints.all().into_iter().filter(|(partition, next)| *next < end(partition)).collect();
+        if from.is_empty() {
+            return Ok(());
+        }
+        let mut reader = self.log.read(&from).await?;
+        while missing(checkpoints) > 0 {
+            let records = reader.next(BATCH_RECORDS_MAX, READ_WAIT).await?;
+            let entries: Vec<Entry> = records
+                .iter()
+                .filter(|record| record.position.offset < end(&record.position.partition))
+                .map(Entry::of)
+                .collect();
+            isolate::apply(&mut self.connection, checkpoints, &entries, self.deps, &mut |_| {}).await?;
+            self.records += entries.len() as u64;
+            (self.progress)(self.records, total);
+        }
+        Ok(())
+    }
+}
+
+/// Locks the live checkpoints and reads them: no projector commits before the transaction ends.
+async fn live_positions(
+    tx: &mut PgConnection,
+    schema: &str,
+) -> Result<BTreeMap<Partition, Offset>, ProjectionError> {
+    let statement = include_str!("checkpoint/lock.sql").replace("{schema}", schema);
+    let rows: Vec<(i32, i64)> = sqlx::query_as(AssertSqlSafe(statement)).fetch_all(tx).await?;
+    Ok(rows
+        .into_iter()
+        .filter_map(|(partition, next)| Some((Partition(u16::try_from(partition).ok()?), Offset(next.cast_unsigned()))))
+        .collect())
+}
+
+fn compare(
+    live: &[TableDigest],
+    rebuilt: &[TableDigest],
+    on_difference: OnDifference,
+) -> Result<Vec<&'static str>, ProjectionError> {
+    let mut different = Vec::new();
+    for (live, rebuilt) in live.iter().zip(rebuilt) {
+        if live == rebuilt {
+            continue;
+        }
+        if on_difference == OnDifference::Keep {
+            return Err(ProjectionError::Differs {
+                table: live.table.to_owned(),
+                live: live.to_string(),
+                rebuilt: rebuilt.to_string(),
+            });
+        }
+        different.push(live.table);
+    }
+    Ok(different)
+}

@@ -1,0 +1,153 @@
+//! Versioned schemas. All tables of one generation of the read models stand in one schema, `rm_v1`, `rm_v2`, …, with the
+//! checkpoints, verdicts and dead letters that belong to them. Schema `rm` holds views of the current generation, switched in
+//! one transaction, so that a rebuild can grow beside the live tables.
+//!
+//! Each table has row-level security for the API's role: a query that forgets its WHERE sees only the rows of the owner set by
+//! the transaction, and none if it set none. Views are `security_invoker`, so the policy holds through them. The schema's owner,
+//! under whom projectors run, is not subject to it.
+
+use crate::read_models;
+use crate::{admission, checkpoint, dead_letter};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
+
+/// The generation that a new database begins with.
+pub const GENERATION_FIRST: &str = "rm_v1";
+
+/// Tables without an owner's rows that the API may read whole.
+const SHARED_TABLES: &[&str] = &["es_checkpoint"];
+
+/// Tables of verdicts: with an owner, but not part of the digests' comparison list of read models.
+const VERDICT_TABLES: &[&str] = &["es_command", "es_stream"];
+
+/// Tables that the API never reads.
+const PRIVATE_TABLES: &[&str] = &["dead_letter"];
+
+/// Advisory lock that makes creations and switches take turns.
+const LOCK: i64 = 0x5374_6173_6801;
+
+/// Whether a schema's tables exist.
+///
+/// # Errors
+/// Those of the database.
+pub async fn exists(connection: &mut PgConnection, schema: &str) -> Result<bool, sqlx::Error> {
+    let (exists,): (bool,) =
+        sqlx::query_as(include_str!("exists.sql")).bind(schema).fetch_one(connection).await?;
+    Ok(exists)
+}
+
+/// Creates a generation's tables if they are not there. The connection's search path is left alone.
+///
+/// # Errors
+/// Those of the database.
+///
+/// # Panics
+/// Never; a name that is no plain identifier is refused as an error.
+pub async fn create(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
+    check_name(schema)?;
+    let mut tx = connection.begin().await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *tx).await?;
+    if exists(&mut tx, schema).await? {
+        return tx.commit().await;
+    }
+    run(&mut tx, format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await?;
+    run(&mut tx, format!("SET LOCAL search_path TO {schema}, public")).await?;
+    for ddl in [admission::DDL, checkpoint::DDL, dead_letter::DDL].iter().chain(read_models::DDL) {
+        sqlx::raw_sql(*ddl).execute(&mut *tx).await?;
+    }
+    run(&mut tx, format!("GRANT USAGE ON SCHEMA {schema} TO stash_api")).await?;
+    for table in owned_tables() {
+        run(&mut tx, include_str!("secure.sql").replace("{table}", table)).await?;
+    }
+    for table in SHARED_TABLES {
+        run(&mut tx, format!("GRANT SELECT ON {table} TO stash_api")).await?;
+    }
+    tx.commit().await
+}
+
+/// Points the views at a generation, in one transaction.
+///
+/// # Errors
+/// Those of the database.
+pub async fn switch_to(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
+    check_name(schema)?;
+    let mut tx = connection.begin().await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *tx).await?;
+    run(&mut tx, "CREATE SCHEMA IF NOT EXISTS rm".to_owned()).await?;
+    run(&mut tx, "GRANT USAGE ON SCHEMA rm TO stash_api".to_owned()).await?;
+    for table in owned_tables().chain(SHARED_TABLES.iter().copied()).chain(PRIVATE_TABLES.iter().copied()) {
+        // A view's columns cannot be changed by CREATE OR REPLACE, so it is dropped first.
+        run(&mut tx, format!("DROP VIEW IF EXISTS rm.{table}")).await?;
+        run(&mut tx, format!("CREATE VIEW rm.{table} WITH (security_invoker = true) AS SELECT * FROM {schema}.{table}"))
+            .await?;
+        if !PRIVATE_TABLES.contains(&table) {
+            run(&mut tx, format!("GRANT SELECT ON rm.{table} TO stash_api")).await?;
+        }
+    }
+    tx.commit().await
+}
+
+/// The generation that the views show; none before the first start.
+///
+/// # Errors
+/// Those of the database.
+pub async fn current(connection: &mut PgConnection) -> Result<Option<String>, sqlx::Error> {
+    let row: Option<(String,)> = sqlx::query_as(include_str!("current.sql")).fetch_optional(connection).await?;
+    Ok(row.map(|(schema,)| schema))
+}
+
+/// The name of the generation after this one; the first for a name that is none.
+pub fn after(schema: &str) -> String {
+    match schema.strip_prefix("rm_v").and_then(|number| number.parse::<u32>().ok()) {
+        Some(number) => format!("rm_v{}", number.saturating_add(1)),
+        None => GENERATION_FIRST.to_owned(),
+    }
+}
+
+/// Makes sure that some generation exists and is shown.
+///
+/// # Errors
+/// Those of the database.
+pub async fn ensure(connection: &mut PgConnection) -> Result<String, sqlx::Error> {
+    if let Some(schema) = current(connection).await? {
+        return Ok(schema);
+    }
+    create(connection, GENERATION_FIRST).await?;
+    switch_to(connection, GENERATION_FIRST).await?;
+    Ok(GENERATION_FIRST.to_owned())
+}
+
+/// Removes a generation's tables.
+///
+/// # Errors
+/// Those of the database; also when the views still show it.
+pub async fn drop(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
+    check_name(schema)?;
+    run(connection, format!("DROP SCHEMA IF EXISTS {schema} CASCADE")).await
+}
+
+/// Makes this connection read and write a generation's tables by their plain names.
+///
+/// # Errors
+/// Those of the database.
+pub async fn enter(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
+    check_name(schema)?;
+    run(connection, format!("SET search_path TO {schema}, public")).await
+}
+
+/// Tables whose rows have an owner.
+fn owned_tables() -> impl Iterator<Item = &'static str> {
+    read_models::TABLES.iter().chain(VERDICT_TABLES).copied()
+}
+
+/// Names come from this code, never from a request; this only keeps it so.
+fn check_name(schema: &str) -> Result<(), sqlx::Error> {
+    let plain = schema.strip_prefix("rm_v").is_some_and(|number| {
+        !number.is_empty() && number.len() <= 32 && number.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    });
+    if plain { Ok(()) } else { Err(sqlx::Error::Configuration(format!("{schema:?} is not a generation's name").into())) }
+}
+
+async fn run(connection: &mut PgConnection, statement: String) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql(AssertSqlSafe(statement)).execute(connection).await?;
+    Ok(())
+}
