@@ -6,6 +6,7 @@
 
 pub mod admit;
 pub mod annotation;
+pub mod commands;
 pub mod error;
 pub mod events;
 pub mod formats;

@@ -1,0 +1,3 @@
+//! Commands about jobs.
+
+pub mod cancel;

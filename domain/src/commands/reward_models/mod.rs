@@ -1,0 +1,3 @@
+//! Commands about reward models.
+
+pub mod create;

@@ -1,0 +1,3 @@
+//! Commands about scoring runs.
+
+pub mod request;

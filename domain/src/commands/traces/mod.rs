@@ -1,0 +1,3 @@
+//! Commands about traces.
+
+pub mod delete;
