@@ -1,5 +1,7 @@
 //! The embedded Postgres under real conditions: real server, real signals, and the process that holds it killed for real.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sqlx::postgres::PgConnection;

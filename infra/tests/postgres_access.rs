@@ -1,5 +1,7 @@
 //! Migrations, roles, pools and the scope of one owner, on a real server.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, Executor as _, PgPool};
 use stash_domain::ids::OwnerId;

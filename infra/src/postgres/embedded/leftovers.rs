@@ -32,8 +32,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 pub(super) fn clear(cluster: &Path, socket_folder: &Path) -> Result<(), EmbeddedError> {
     let begin = Instant::now();
     let mut last_signal: Option<Signal> = None;
-    loop {
-        let Some(pid) = processes_of(cluster).into_iter().next() else { break };
+    while let Some(pid) = processes_of(cluster).into_iter().next() {
         let waited = begin.elapsed();
         if waited > FAST_SHUTDOWN_MAX + 2 * IMMEDIATE_SHUTDOWN_MAX {
             return Err(EmbeddedError::Lingering { pid });
