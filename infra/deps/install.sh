@@ -10,9 +10,13 @@ set -euo pipefail
 HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
 [[ $# -gt 0 ]] || set -- system libtorch onnxruntime postgres
+# Asked for together, all system packages are installed (or named) at once.
+FOR=()
+[[ " $* " != *" kafka "* ]] || FOR=(kafka)
 for component in "$@"; do
   case "$component" in
-    system | libtorch | onnxruntime | postgres | duckdb) "$HERE/$component.sh" ;;
+    system) "$HERE/system.sh" "${FOR[@]}" ;;
+    libtorch | onnxruntime | postgres | duckdb) "$HERE/$component.sh" ;;
     kafka) "$HERE/../kafka/resolve.sh" ;;
     *) echo "deps: error: no component named $component (system libtorch onnxruntime postgres kafka duckdb)" >&2; exit 2 ;;
   esac

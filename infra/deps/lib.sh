@@ -2,8 +2,8 @@
 # What the set-up scripts share: where things go, how a download is checked, how a component appears whole or not at all.
 #
 # Invariants:
-# - A component's folder is made under $DEPS/.tmp and renamed into place, stamp file included, so a killed script leaves
-#   either the old folder or the new one. Leftovers of killed runs are removed by the next one.
+# - A component's folder is made under $DEPS/.tmp and renamed into place, stamp file included, so after a kill there is
+#   the old folder, the new one or none, never a part. Leftovers of killed runs are removed by the next one.
 # - The stamp holds the pin (version and checksum). An equal stamp means there is nothing to do: no network, no hashing.
 # - Nothing outside $DEPS is written: pip and npm caches go to the temporary folder and leave with it.
 
