@@ -34,7 +34,7 @@ unzip_members "$WHEEL" "$TMP/unpacked" torch/include/ torch/version.py torch/lib
   torch/lib/libgomp torch/lib/libarm_compute torch/lib/libnvpl_ torch/lib/libgfortran "torch-$VERSION.dist-info/licenses/LICENSE" "torch-$VERSION.dist-info/licenses/NOTICE"
 rm -rf "$TMP/wheel"
 
-grep -q "^__version__ = '$VERSION[+']" "$TMP/unpacked/torch/version.py" || die "the wheel is not torch $VERSION"
+grep -q "^__version__ = '${VERSION}[+']" "$TMP/unpacked/torch/version.py" || die "the wheel is not torch $VERSION"
 OUT="$TMP/out"
 mkdir -p "$OUT/lib" "$OUT/licenses"
 mv "$TMP/unpacked/torch/include" "$OUT/include"

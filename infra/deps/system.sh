@@ -20,9 +20,9 @@ has() { command -v "$1" >/dev/null 2>&1; }
 
 MISSING=()
 want() { MISSING+=("$1"); }
-has cc && has c++ || want g++
+{ has cc && has c++; } || want g++
 has make || want make
-has nm && has readelf || want binutils
+{ has nm && has readelf; } || want binutils
 if ! has npm && [[ -z "$("$REPO/infra/deps/postgres.sh" --find)" ]]; then
   want npm
 fi

@@ -18,7 +18,9 @@ node_pid() {
   printf '%s\n' "$pid"
 }
 
-# load_marker DIR: sets BROKERS, PORTS (clients) and CONTROLLER_PORTS as they were when the folder was made.
+# shellcheck disable=SC2034 # set for the scripts that source this file
+# load_marker DIR: sets BROKERS, PORTS (for clients), CONTROLLER_PORTS, CLUSTER and DIRECTORY_IDS as they were when the
+# folder was made.
 load_marker() {
   local key value
   while IFS='=' read -r key value; do

@@ -26,6 +26,7 @@ LOCAL=()
 mvn --quiet --batch-mode --no-transfer-progress "${LOCAL[@]}" --file "$HERE/pom.xml" dependency:copy-dependencies \
   -DincludeScope=runtime -DoutputDirectory="$TMP/out/lib" >"$TMP/log" 2>&1 || { tail -n 20 "$TMP/log" >&2; die "Maven could not fetch Kafka"; }
 (cd "$TMP/out/lib" && sha256sum --quiet --strict --check "$HERE/jars.sha256") || die "a jar differs from its pinned checksum"
-[[ "$(ls "$TMP/out/lib" | wc -l)" -eq "$(wc -l <"$HERE/jars.sha256")" ]] || die "Maven fetched jars that are not pinned"
+FETCHED=("$TMP/out/lib"/*)
+[[ "${#FETCHED[@]}" -eq "$(wc -l <"$HERE/jars.sha256")" ]] || die "Maven fetched jars that are not pinned"
 
 publish kafka "$PIN" "$TMP/out"
