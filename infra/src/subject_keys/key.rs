@@ -84,7 +84,7 @@ impl std::fmt::Debug for SubjectKey {
 }
 
 /// Fills `out`. HKDF refuses only outputs over 255 × 32 bytes, and ours have at most 32.
-fn expand(hkdf: &Hkdf<Sha256>, label: &str, out: &mut [u8]) {
+pub(super) fn expand(hkdf: &Hkdf<Sha256>, label: &str, out: &mut [u8]) {
     let expanded = hkdf.expand(label.as_bytes(), out);
     debug_assert!(expanded.is_ok());
 }

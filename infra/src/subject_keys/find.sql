@@ -1,0 +1,3 @@
+SELECT subject_id, master_key_id, wrapped
+FROM subject_key
+WHERE owner_id = $1 AND subject_id = ANY ($2)

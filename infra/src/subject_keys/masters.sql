@@ -1,0 +1,1 @@
+SELECT master_key_id FROM master_key

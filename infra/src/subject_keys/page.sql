@@ -1,0 +1,5 @@
+SELECT subject_id, master_key_id, wrapped
+FROM subject_key
+WHERE owner_id = $1 AND subject_id > $2
+ORDER BY subject_id
+LIMIT $3

@@ -1,0 +1,1 @@
+DELETE FROM subject_key WHERE owner_id = $1
