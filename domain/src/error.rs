@@ -47,6 +47,8 @@ codes! {
     ForbiddenScope = "forbidden_scope", 403, "The API key may not do this";
     /// Reward models are switched off for the account.
     RewardModelsDisabled = "reward_models_disabled", 403, "Reward models are switched off for this account";
+    /// A signed link was changed, is incomplete, or its time is over.
+    BadLink = "bad_link", 403, "The link does not work";
     /// There is no such thing, or it belongs to someone else.
     NotFound = "not_found", 404, "Not found";
     /// The path exists, with other methods.
