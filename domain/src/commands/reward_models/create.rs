@@ -132,7 +132,11 @@ pub fn decide(command: CommandId, checked: Checked, name: Sealed, compute: &str)
         run_id: None,
     };
     vec![
-        Append { stream: StreamId::RewardModel(reward_model_id), expected: Expected::Any, events: vec![created.into()] },
+        Append {
+            stream: StreamId::RewardModel(reward_model_id),
+            expected: Expected::Any,
+            events: vec![created.into()],
+        },
         Append { stream: StreamId::Job(job_id), expected: Expected::Any, events: vec![job.into()] },
     ]
 }

@@ -27,3 +27,9 @@ pub struct AnnotationText {
     /// Name of the author as it was at that time.
     pub author_name: Option<String>,
 }
+
+mod quote;
+mod rules;
+
+pub use quote::find_quote;
+pub use rules::{AnnotationError, Rules, StepView};
