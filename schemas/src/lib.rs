@@ -16,6 +16,7 @@ mod envelope;
 pub mod error;
 mod events;
 pub mod fingerprint;
+pub mod gates;
 pub mod registry;
 pub mod sources;
 #[cfg(feature = "testing")]

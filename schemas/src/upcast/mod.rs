@@ -22,3 +22,15 @@ pub struct Step {
 
 /// All steps. There is only a version 1 of everything as yet.
 pub const STEPS: &[Step] = &[];
+
+/// A field of a record value, for a step to read or to set.
+///
+/// # Errors
+/// A fixed text when there is none of this name, which the schemas exclude.
+pub fn field<'v>(record: &'v mut Value, name: &str) -> Result<&'v mut Value, &'static str> {
+    match record {
+        Value::Record(fields) => fields.iter_mut().find(|(field, _)| field == name).map(|(_, value)| value),
+        _ => None,
+    }
+    .ok_or("the value has no such field")
+}
