@@ -2,11 +2,15 @@
 
 pub mod artifacts;
 pub mod bundle;
+pub mod clock;
 pub mod event_log;
+pub mod http;
+pub mod identity;
 pub mod postgres;
 pub mod seal;
 pub mod subject_keys;
 pub mod submit;
+pub mod telemetry;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod watermark;

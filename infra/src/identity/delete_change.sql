@@ -1,0 +1,1 @@
+DELETE FROM identity_change WHERE id = $1
