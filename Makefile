@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 .ONESHELL:
 
 PORT ?= 8080
-DATA ?= data
+DATA ?= $(shell infra/deps/data-dir.sh)
 
 CACHE := $(or $(STASH_CACHE_DIR),$(wildcard $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/stash))
 ifneq ($(CACHE),)
@@ -28,7 +28,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  \1\t/p' Makefile | expand -t 16
 	@echo "Variables: PORT=$(PORT) DATA=$(DATA) (make run), STASH_CACHE_DIR, LIBTORCH, ORT_DYLIB_PATH, DATABASE_URL"
 
-run: build ## set up, build and start everything on http://localhost:8080, with its data in ./data
+run: build ## set up, build and start everything on http://localhost:8080, with its data in ./data (DATA)
 	@$(ENV); exec "$(TARGET)/release/stash" up --data "$(DATA)" --listen "127.0.0.1:$(PORT)"
 
 build: setup ## release build of stash and its trainer

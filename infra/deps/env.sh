@@ -19,5 +19,8 @@ printf 'export STASH_DEPS_DIR=%q\n' "$DEPS"
 [[ -n "${LIBTORCH_USE_PYTORCH:-}" ]] || offer LIBTORCH "$DEPS/libtorch"
 offer ORT_DYLIB_PATH "$DEPS/onnxruntime/libonnxruntime.so"
 offer DUCKDB_LIB_DIR "$DEPS/duckdb"
-offer STASH_POSTGRES_BIN "$DEPS/postgres/bin"
+# The fetched server, only where it is the one to use: with a server of the system's beside it, nothing is forced.
+if [[ "$("$REPO/infra/deps/postgres.sh" --find)" == "$DEPS/postgres/bin" ]]; then
+  offer STASH_POSTGRES_BIN "$(readlink -f "$DEPS/postgres/bin")"
+fi
 offer STASH_TEST_KAFKA_LIBS "$DEPS/kafka/lib"

