@@ -19,6 +19,7 @@ pub mod record;
 pub mod rendering;
 pub mod reward;
 pub mod sealed;
+pub mod seeded;
 pub mod time;
 pub mod trace;
 pub mod views;

@@ -29,6 +29,19 @@ pub const STEPS_PER_TRACE_MAX: u32 = 2_000_000;
 /// Nesting of any JSON that we accept. serde_json itself refuses deeper than 128.
 pub const JSON_DEPTH_MAX: usize = 128;
 
+/// Nesting of one value inside a trace (tool input, metadata). Frames and exports wrap it in at most 8 levels more, and must
+/// stay readable at [`JSON_DEPTH_MAX`].
+pub const JSON_VALUE_DEPTH_MAX: usize = 100;
+
+/// Bytes of a record (a line, mostly) that an importer parses in memory; a larger one is walked on its source.
+pub const IMPORT_RECORD_BYTES_IN_MEMORY: usize = 8 * 1024 * 1024;
+
+/// Bytes of everything of a trace but its steps and spans, as JSON. It is one frame, held whole by every reader.
+pub const TRACE_HEAD_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Spans of one trace. An importer remembers 32 bytes of each to check them, so at most 32 MB.
+pub const SPANS_PER_TRACE_MAX: u32 = 1_000_000;
+
 /// Characters of an annotation's comment or of a label-error note.
 pub const COMMENT_CHARS_MAX: usize = 20_000;
 

@@ -1,5 +1,6 @@
 //! What goes into a reading and what comes out of it.
 
+use crate::limits::IMPORT_RECORD_BYTES_IN_MEMORY;
 use crate::trace::{Span, Step, TraceHead};
 use serde::{Deserialize, Serialize};
 
@@ -48,10 +49,18 @@ pub enum OnError {
 }
 
 /// How to read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
     /// What to do about a record in error.
     pub on_error: OnError,
+    /// Bytes of a record that is still parsed in memory; the result never depends on it.
+    pub record_bytes_in_memory: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { on_error: OnError::default(), record_bytes_in_memory: IMPORT_RECORD_BYTES_IN_MEMORY }
+    }
 }
 
 /// Something wrong or noteworthy at a place of the input.

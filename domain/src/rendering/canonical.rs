@@ -1,5 +1,6 @@
 //! JSON text with one form for each value: keys sorted by code point, `", "` and `": "` between, non-ASCII kept, numbers as
-//! recorded. Models read it, and step ids are derived from it, so that its form may never change.
+//! recorded (but for exponents, which serde_json spells `e+n` or `e-n`). Models read it, and step ids are derived from it, so
+//! that its form may never change.
 
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -89,7 +90,7 @@ mod tests {
                 .unwrap();
         assert_eq!(
             canonical_json(&object),
-            r#"{"a": {"B": null, "é": "\u0001\n\"\\"}, "b": [1, 2.50, -0, 1E400], "c": true, "d": [], "e": {}}"#
+            r#"{"a": {"B": null, "é": "\u0001\n\"\\"}, "b": [1, 2.50, -0, 1e+400], "c": true, "d": [], "e": {}}"#
         );
     }
 

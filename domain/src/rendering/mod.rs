@@ -13,6 +13,7 @@ mod digester;
 pub mod v1;
 
 pub use canonical::canonical_json;
+pub(crate) use canonical::push_string;
 pub use digester::Digester;
 pub use v1::{Form, RenderedText, RenderedTrace, Revision, Segment, render_step};
 

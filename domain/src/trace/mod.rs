@@ -2,6 +2,7 @@
 
 pub mod frame;
 pub mod step_id;
+pub mod title;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -104,6 +105,13 @@ impl Step {
         } else {
             None
         }
+    }
+
+    /// Whether a person may have written it: a user step that is no summary of a compaction, was not put in by a harness and
+    /// had no role of its own. Learning takes nothing else as feedback.
+    pub fn is_written_by_person(&self) -> bool {
+        let marked = |key| self.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(key));
+        self.role == Role::User && !["compaction", "injected", "original_role"].into_iter().any(marked)
     }
 }
 

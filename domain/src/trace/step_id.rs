@@ -42,8 +42,13 @@ impl StepIds {
 fn content_digest(step: &Step) -> Digest {
     let mut hash = Sha256::new();
     let input = step.tool_input.as_ref().map(canonical_json);
-    let fields =
-        [Some(step.role.name()), Some(&step.content), step.tool_name.as_deref(), input.as_deref(), step.tool_call_id.as_deref()];
+    let fields = [
+        Some(step.role.name()),
+        Some(&step.content),
+        step.tool_name.as_deref(),
+        input.as_deref(),
+        step.tool_call_id.as_deref(),
+    ];
     for field in fields {
         match field {
             None => hash.update([0]),

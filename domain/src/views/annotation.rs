@@ -47,7 +47,12 @@ pub fn key(event: &Event) -> Option<AnnotationId> {
 }
 
 /// The row after an event; `text` is the event's text after opening. A change of what does not exist changes nothing.
-pub fn fold(row: Option<Annotation>, event: &Event, text: Opened<AnnotationText>, context: Context) -> Option<Annotation> {
+pub fn fold(
+    row: Option<Annotation>,
+    event: &Event,
+    text: Opened<AnnotationText>,
+    context: Context,
+) -> Option<Annotation> {
     match event {
         Event::AnnotationCreated(event) => Some(created(event, text, context)),
         Event::AnnotationChanged(event) => row.map(|row| changed(row, event, text, context)),

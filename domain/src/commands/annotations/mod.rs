@@ -1,0 +1,5 @@
+//! Commands about annotations.
+
+pub mod change;
+pub mod create;
+pub mod delete;

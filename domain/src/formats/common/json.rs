@@ -1,0 +1,217 @@
+//! A JSON value as it was written: keys in their order, numbers in their digits. The canonical types sort keys; what is kept as
+//! text (a tool result that is JSON, say) must not.
+
+use crate::limits::JSON_VALUE_DEPTH_MAX;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+use std::fmt;
+
+/// A parsed value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Json {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Json>),
+    Object(Vec<(String, Json)>),
+}
+
+/// The key under which serde_json hands over numbers whose digits it keeps.
+const NUMBER_KEY: &str = "$serde_json::private::Number";
+
+/// What keys begin with that mean something to serde_json itself.
+const PRIVATE_KEYS: &str = "$serde_json::private::";
+
+impl Json {
+    /// The kind of value, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a string",
+            Self::List(_) => "an array",
+            Self::Object(_) => "an object",
+        }
+    }
+
+    /// The string, if it is one.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The field of an object; the last one, if it stands twice.
+    pub(crate) fn get(&self, key: &str) -> Option<&Json> {
+        match self {
+            Self::Object(fields) => fields.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// JSON text without white space, keys in their order.
+    pub(crate) fn compact(&self) -> String {
+        let mut out = String::new();
+        self.push_compact(&mut out);
+        out
+    }
+
+    fn push_compact(&self, out: &mut String) {
+        use fmt::Write as _;
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Self::Number(number) => {
+                let _ = write!(out, "{number}");
+            }
+            Self::Text(text) => crate::rendering::push_string(out, text),
+            Self::List(items) => {
+                out.push('[');
+                for (n, item) in items.iter().enumerate() {
+                    if n > 0 {
+                        out.push(',');
+                    }
+                    item.push_compact(out);
+                }
+                out.push(']');
+            }
+            Self::Object(fields) => {
+                out.push('{');
+                for (n, (key, value)) in fields.iter().enumerate() {
+                    if n > 0 {
+                        out.push(',');
+                    }
+                    crate::rendering::push_string(out, key);
+                    out.push(':');
+                    value.push_compact(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+
+    /// The canonical value.
+    pub(crate) fn into_value(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(value) => Value::Bool(value),
+            Self::Number(number) => Value::Number(number),
+            Self::Text(text) => Value::String(text),
+            Self::List(items) => Value::Array(items.into_iter().map(Self::into_value).collect()),
+            Self::Object(fields) => Value::Object(into_map(fields)),
+        }
+    }
+
+    /// Whether it nests deeper than a value inside a trace may.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.deeper_than(JSON_VALUE_DEPTH_MAX)
+    }
+
+    fn deeper_than(&self, levels: usize) -> bool {
+        let Some(levels_below) = levels.checked_sub(1) else {
+            return matches!(self, Self::List(_) | Self::Object(_));
+        };
+        match self {
+            Self::List(items) => items.iter().any(|item| item.deeper_than(levels_below)),
+            Self::Object(fields) => fields.iter().any(|(_, value)| value.deeper_than(levels_below)),
+            _ => false,
+        }
+    }
+}
+
+/// The canonical object of these fields; of a repeated key the last value stands.
+pub(crate) fn into_map(fields: Vec<(String, Json)>) -> Map<String, Value> {
+    fields.into_iter().map(|(key, value)| (key, value.into_value())).collect()
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyValue;
+        impl<'de> Visitor<'de> for AnyValue {
+            type Value = Json;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON value")
+            }
+            fn visit_unit<E>(self) -> Result<Json, E> {
+                Ok(Json::Null)
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+                Ok(Json::Bool(value))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
+                Ok(Json::Number(value.into()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
+                Ok(Json::Number(value.into()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
+                Ok(Number::from_f64(value).map_or(Json::Null, Json::Number))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Json, E> {
+                Ok(Json::Text(text.to_owned()))
+            }
+            fn visit_string<E>(self, text: String) -> Result<Json, E> {
+                Ok(Json::Text(text))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Json, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    items.push(item);
+                }
+                Ok(Json::List(items))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
+                let mut fields: Vec<(String, Json)> = Vec::new();
+                while let Some(key) = map.next_key::<String>()? {
+                    fields.push((key, map.next_value()?));
+                }
+                // This is how serde_json hands over a number. An object that a person wrote in this form becomes one too.
+                if let [(key, Json::Text(digits))] = fields.as_slice()
+                    && key == NUMBER_KEY
+                    && let Ok(number) = digits.parse()
+                {
+                    return Ok(Json::Number(number));
+                }
+                // Any other object with such a key would be misread wherever it is read again, so the key changes.
+                for (key, _) in fields.iter_mut().filter(|(key, _)| key.starts_with(PRIVATE_KEYS)) {
+                    key.insert(0, '_');
+                }
+                Ok(Json::Object(fields))
+            }
+        }
+        deserializer.deserialize_any(AnyValue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_and_digits_are_kept() {
+        let text = r#"{"b":1.50,"a":[true,null,-0,123456789012345678901234567890,"é\n"],"b2":{}}"#;
+        assert_eq!(serde_json::from_str::<Json>(text).unwrap().compact(), text);
+    }
+
+    #[test]
+    fn keys_private_to_serde_json_do_no_harm() {
+        for text in [r#"{"$serde_json::private::Number":"no number"}"#, r#"{"$serde_json::private::RawValue":"{"}"#] {
+            let json: Json = serde_json::from_str(text).unwrap();
+            assert!(matches!(json, Json::Object(_)));
+            let again: Value = serde_json::from_str(&json.compact()).unwrap();
+            assert_eq!(again, json.into_value());
+        }
+    }
+
+    #[test]
+    fn depth_is_counted_in_containers() {
+        let nested = |levels: usize| -> Json {
+            serde_json::from_str(&format!("{}{}", "[".repeat(levels), "]".repeat(levels))).unwrap()
+        };
+        assert!(!nested(JSON_VALUE_DEPTH_MAX).is_too_deep());
+        assert!(nested(JSON_VALUE_DEPTH_MAX + 1).is_too_deep());
+    }
+}

@@ -1,0 +1,168 @@
+//! Takes a record apart: fields of the head are parsed, lists parsed or only located, objects inside opened.
+
+use super::cursor::{Cursor, CursorError};
+use super::fault::{Fault, issue};
+use super::json::Json;
+use super::record::{Bad, HeadField, Holds, Look, RecordFormat};
+use super::source::Place;
+use crate::limits::{STEP_BYTES_MAX, TRACE_HEAD_BYTES_MAX};
+
+/// One list of a record.
+pub(crate) struct List {
+    /// Its path, for messages.
+    pub(crate) path: String,
+    pub(crate) items: Items,
+}
+
+pub(crate) enum Items {
+    /// Parsed already.
+    Parsed(Vec<(Place, Json)>),
+    /// To be read from here.
+    At(Place),
+}
+
+/// A record taken apart.
+pub(crate) struct Parts {
+    pub(crate) head: Vec<HeadField>,
+    pub(crate) lists: Vec<Option<List>>,
+    /// Bytes that the head may still have.
+    pub(crate) head_bytes_left: usize,
+}
+
+/// Takes an object apart: fields of the head, lists, objects inside.
+pub(crate) fn take_object<F: RecordFormat>(
+    cursor: &mut Cursor<'_, '_>,
+    path: &mut Vec<String>,
+    parts: &mut Parts,
+) -> Result<(), Fault> {
+    cursor.expect(b"{")?;
+    if cursor.peek()? == Some(b'}') {
+        cursor.expect(b"}")?;
+        return Ok(());
+    }
+    loop {
+        path.push(key(cursor)?);
+        let first = cursor.peek()?;
+        match (F::holds(path), first) {
+            (Holds::Inside, Some(b'{')) => take_object::<F>(cursor, path, parts)?,
+            (Holds::Items(_), Some(b'n')) => cursor.skip()?,
+            (Holds::Items(number), Some(b'[')) => take_list(cursor, number, path.join("."), parts)?,
+            (Holds::Items(_), Some(_)) => {
+                return Err(Fault::Bad(issue(cursor.place(), Bad::new(path.join("."), "must be an array")), false));
+            }
+            _ => {
+                let begin = cursor.place().offset;
+                let value = cursor.value(parts.head_bytes_left)?;
+                let bytes = usize::try_from(cursor.place().offset - begin).unwrap_or(usize::MAX);
+                parts.head_bytes_left = parts.head_bytes_left.saturating_sub(bytes);
+                parts.head.push((path.clone(), value));
+            }
+        }
+        path.pop();
+        if cursor.expect(b",}")? == b'}' {
+            return Ok(());
+        }
+    }
+}
+
+/// Parses a key and the colon behind it.
+fn key(cursor: &mut Cursor<'_, '_>) -> Result<String, Fault> {
+    cursor.peek()?;
+    let place = cursor.place();
+    let key = match cursor.value(TRACE_HEAD_BYTES_MAX)? {
+        Json::Text(key) => key,
+        _ => {
+            return Err(Fault::Bad(
+                issue(place, Bad::new("", "not valid JSON: expected a key in quotation marks")),
+                false,
+            ));
+        }
+    };
+    cursor.expect(b":")?;
+    Ok(key)
+}
+
+/// Takes a list: parsed now from memory, later from the source.
+pub(crate) fn take_list(
+    cursor: &mut Cursor<'_, '_>,
+    number: usize,
+    path: String,
+    parts: &mut Parts,
+) -> Result<(), Fault> {
+    let place = cursor.place();
+    let Some(slot) = parts.lists.get_mut(number).filter(|slot| slot.is_none()) else {
+        return Err(Fault::Bad(
+            issue(place, Bad::new(path, "stands twice in the record; one of the two must go")),
+            false,
+        ));
+    };
+    let items = if matches!(cursor, Cursor::Stream(_)) {
+        cursor.skip()?;
+        Items::At(place)
+    } else {
+        let mut items = Vec::new();
+        each_item(cursor, |_, place, item| {
+            items.push((place, item));
+            Ok(())
+        })?;
+        Items::Parsed(items)
+    };
+    *slot = Some(List { path, items });
+    Ok(())
+}
+
+/// Parses the items of an array one by one.
+pub(crate) fn each_item(
+    cursor: &mut Cursor<'_, '_>,
+    mut take: impl FnMut(&mut Cursor<'_, '_>, Place, Json) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    cursor.expect(b"[")?;
+    if cursor.peek()? == Some(b']') {
+        cursor.expect(b"]")?;
+        return Ok(());
+    }
+    loop {
+        cursor.peek()?;
+        let place = cursor.place();
+        let item = cursor.value(STEP_BYTES_MAX)?;
+        take(cursor, place, item)?;
+        if cursor.expect(b",]")? == b']' {
+            return Ok(());
+        }
+    }
+}
+
+/// Keys looked at to tell what an object is.
+const KEYS_LOOKED_AT_MAX: usize = 64;
+
+/// Looks at what comes next and goes back. Damage ends the look; parsing will name it.
+pub(crate) fn look(cursor: &mut Cursor<'_, '_>) -> Result<Look, CursorError> {
+    let mut look = Look::default();
+    let mut first = cursor.peek()?;
+    let place = cursor.place();
+    if first == Some(b'[') {
+        look.array = true;
+        cursor.expect(b"[")?;
+        first = cursor.peek()?;
+    }
+    look.nested_array = look.array && first == Some(b'[');
+    if first == Some(b'{') {
+        cursor.expect(b"{")?;
+        while look.keys.len() < KEYS_LOOKED_AT_MAX {
+            let next = (|| {
+                let Json::Text(key) = cursor.value(TRACE_HEAD_BYTES_MAX)? else { return Ok(false) };
+                look.keys.push(key);
+                cursor.expect(b":")?;
+                cursor.skip()?;
+                Ok(cursor.expect(b",}")? == b',')
+            })();
+            match next {
+                Ok(true) => {}
+                Ok(false) | Err(CursorError::Syntax { .. } | CursorError::TooLarge { .. }) => break,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    cursor.seek(place)?;
+    Ok(look)
+}

@@ -1,0 +1,94 @@
+//! `stash`: Stash Trace Format, what is imported, exported and made by every other format: one trace per line.
+//!
+//! Steps are taken as they are, one for one: nothing is split, dropped or given an id, so that step indices and round trips
+//! hold.
+
+mod span;
+mod step;
+pub(super) mod write;
+
+use super::Format;
+use super::common::head::HeadBuilder;
+use super::common::json::Json;
+use super::common::read::read_records;
+use super::common::record::{ArrayOf, Bad, HeadField, Holds, Look, Out, RecordFormat, Stop};
+use super::common::source::Source;
+use super::report::{ReadError, ReadOptions, Report, TraceSink};
+use crate::trace::TraceHead;
+use span::Spans;
+
+/// The format.
+pub(super) struct Stash;
+
+const NAME: &str = "stash";
+
+impl Format for Stash {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn description(&self) -> &'static str {
+        "Stash Trace Format: JSONL with one trace per line, {\"id\"?, \"title\"?, \"metadata\"?, \"steps\": [...], \"spans\"?}. \
+         What the export writes. One pretty-printed object or an array of them is taken too."
+    }
+
+    fn fits(&self, look: &Look) -> bool {
+        look.has("steps")
+    }
+
+    fn read(
+        &self,
+        source: &mut Source<'_>,
+        options: ReadOptions,
+        sink: &mut dyn TraceSink,
+    ) -> Result<Report, ReadError> {
+        read_records::<Self>(NAME, source, options, sink)
+    }
+}
+
+const STEPS: usize = 0;
+const SPANS: usize = 1;
+
+impl RecordFormat for Stash {
+    const LISTS: usize = 2;
+
+    type Builder = Spans;
+
+    fn holds(path: &[String]) -> Holds {
+        match path {
+            [key] if key == "steps" => Holds::Items(STEPS),
+            [key] if key == "spans" => Holds::Items(SPANS),
+            _ => Holds::Head,
+        }
+    }
+
+    fn array_of(_: &Look) -> ArrayOf {
+        ArrayOf::Records
+    }
+
+    fn begin(fields: Vec<HeadField>, out: &mut Out<'_>) -> Result<(TraceHead, Spans), Bad> {
+        let mut head = HeadBuilder::default();
+        for (path, value) in fields {
+            match path.last().map_or("", String::as_str) {
+                "id" => head.external_id("id", value)?,
+                "title" => head.title(value)?,
+                "metadata" => head.metadata(value)?,
+                _ => head.extra(path, value)?,
+            }
+        }
+        Ok((head.finish(out), Spans::default()))
+    }
+
+    fn item(spans: &mut Spans, list: usize, item: Json, out: &mut Out<'_>) -> Result<(), Stop> {
+        if list == STEPS {
+            let step = step::step(item)?;
+            return out.step(step);
+        }
+        let span = spans.take(item, out)?;
+        out.span(span)
+    }
+
+    fn end(spans: Spans, _: &mut Out<'_>) -> Result<(), Stop> {
+        Ok(spans.check_parents()?)
+    }
+}

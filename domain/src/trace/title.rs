@@ -1,0 +1,152 @@
+//! Titles: given with a trace, or derived from its first user message.
+
+use super::{Role, Step};
+
+/// Characters of a derived title, the ellipsis included.
+pub const TITLE_CHARS_MAX: usize = 80;
+
+/// The title of a trace that has no message to derive one from.
+pub const UNTITLED: &str = "Untitled trace";
+
+/// Where a title comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TitleSource {
+    /// It came with the trace. It is exported, so that a round trip keeps it.
+    Given,
+    /// Shortened from the first user message. It is not exported: it would come back as a given one.
+    Derived,
+}
+
+impl TitleSource {
+    /// The name, as in frames, tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::Derived => "derived",
+        }
+    }
+}
+
+/// Finds the title of a trace whose steps go by one after another.
+#[derive(Clone, Debug, Default)]
+pub struct Titler {
+    given: Option<String>,
+    /// The first user message that a person wrote.
+    written: Option<String>,
+    /// The first user message of any kind.
+    any: Option<String>,
+}
+
+impl Titler {
+    /// Starts a trace, with the title that came with it.
+    pub fn new(given: Option<String>) -> Self {
+        Self { given, written: None, any: None }
+    }
+
+    /// Takes the next step.
+    pub fn see(&mut self, step: &Step) {
+        if self.given.is_some() || self.written.is_some() || step.role != Role::User {
+            return;
+        }
+        let title = shorten(&step.content);
+        if title.is_empty() {
+            return;
+        }
+        if step.is_written_by_person() {
+            self.written = Some(title);
+        } else if self.any.is_none() {
+            self.any = Some(title);
+        }
+    }
+
+    /// The title and where it comes from.
+    pub fn finish(self) -> (String, TitleSource) {
+        match self.given {
+            Some(title) => (title, TitleSource::Given),
+            None => (self.written.or(self.any).unwrap_or_else(|| UNTITLED.to_owned()), TitleSource::Derived),
+        }
+    }
+}
+
+/// One line of at most [`TITLE_CHARS_MAX`] characters, cut at a word where one ends in its second half.
+fn shorten(text: &str) -> String {
+    let mut line = String::new();
+    let mut chars = 0;
+    for word in text.split_whitespace() {
+        if chars > TITLE_CHARS_MAX {
+            break;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        // A single word may be a whole document.
+        line.extend(word.chars().take(TITLE_CHARS_MAX + 1));
+        chars = line.chars().count();
+    }
+    if chars <= TITLE_CHARS_MAX {
+        return line;
+    }
+    let cut = line.char_indices().nth(TITLE_CHARS_MAX - 1).map_or(line.len(), |(at, _)| at);
+    let kept = &line[..cut];
+    let kept = match kept.rfind(' ') {
+        Some(space) if space * 2 > kept.len() => &kept[..space],
+        _ => kept,
+    };
+    format!("{}…", kept.trim_end_matches([' ', ',', ';', ':', '.']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Map, Value};
+
+    fn user(content: &str) -> Step {
+        Step {
+            role: Role::User,
+            content: content.to_owned(),
+            tool_name: None,
+            tool_input: None,
+            tool_call_id: None,
+            metadata: None,
+        }
+    }
+
+    fn title(given: Option<&str>, steps: &[Step]) -> (String, TitleSource) {
+        let mut titler = Titler::new(given.map(str::to_owned));
+        steps.iter().for_each(|step| titler.see(step));
+        titler.finish()
+    }
+
+    #[test]
+    fn the_first_message_of_a_person_is_shortened() {
+        assert_eq!(
+            title(None, &[user("  My parcel\n is late ")]),
+            ("My parcel is late".to_owned(), TitleSource::Derived)
+        );
+        let long =
+            "Please move my appointment with the dentist from Tuesday to any morning of the week after the holidays";
+        let (short, _) = title(None, &[user(long)]);
+        assert_eq!(short, "Please move my appointment with the dentist from Tuesday to any morning of the…");
+        let injected = Step {
+            metadata: Some(Map::from_iter([("injected".to_owned(), Value::Bool(true))])),
+            ..user("cwd is /tmp")
+        };
+        assert_eq!(title(None, &[injected.clone(), user("Build it")]).0, "Build it");
+        assert_eq!(title(None, &[injected]).0, "cwd is /tmp");
+    }
+
+    #[test]
+    fn a_given_title_stands_and_nothing_gives_a_name() {
+        assert_eq!(title(Some("Refund"), &[user("Hi")]), ("Refund".to_owned(), TitleSource::Given));
+        assert_eq!(title(None, &[user(" ")]), (UNTITLED.to_owned(), TitleSource::Derived));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_title_is_one_line_within_its_length(text: String) {
+            let title = shorten(&text);
+            proptest::prop_assert!(title.chars().count() <= TITLE_CHARS_MAX);
+            proptest::prop_assert!(!title.contains('\n'));
+        }
+    }
+}

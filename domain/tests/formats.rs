@@ -1,0 +1,18 @@
+//! Import formats: golden cases, hostile input, large records, and the round trip through the export.
+//!
+//! A case is a folder `tests/formats/<format>/<case>/` with `in.jsonl` and `expected.json`. After a deliberate change run the
+//! tests with `STASH_BLESS=1`, which writes what was found into `expected.json`, and read the difference.
+
+#[path = "formats/support.rs"]
+mod support;
+
+#[path = "formats/cases.rs"]
+mod cases;
+#[path = "formats/detect.rs"]
+mod detect;
+#[path = "formats/hostile.rs"]
+mod hostile;
+#[path = "formats/large.rs"]
+mod large;
+#[path = "formats/round_trip.rs"]
+mod round_trip;

@@ -1,0 +1,68 @@
+//! The golden cases.
+
+use crate::support::{export, good, shown, traces_of};
+use serde_json::{Value, json};
+use stash_domain::formats::{Listed, OnError};
+use std::path::{Path, PathBuf};
+
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+fn lines(listed: &Listed) -> Vec<String> {
+    listed.first.iter().map(ToString::to_string).collect()
+}
+
+/// What reading gives: the traces, or the error; a case whose name ends in `_skip` skips errors.
+fn found(format: &str, case: &str, bytes: &[u8]) -> Value {
+    let on_error = if case.ends_with("_skip") { OnError::Skip } else { OnError::Fail };
+    let (traces, report) = traces_of(format, bytes, on_error);
+    match report {
+        Ok(report) => json!({
+            "traces": traces.iter().map(shown).collect::<Vec<_>>(),
+            "warnings": lines(&report.warnings),
+            "skipped": lines(&report.skipped),
+        }),
+        Err(error) => json!({ "error": error.to_string() }),
+    }
+}
+
+#[test]
+fn every_case_gives_what_is_expected() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let mut count = 0;
+    for format_folder in folders(&root) {
+        let format = format_folder.file_name().unwrap().to_str().unwrap();
+        for folder in folders(&format_folder) {
+            let case = folder.file_name().unwrap().to_str().unwrap();
+            let bytes = std::fs::read(folder.join("in.jsonl")).unwrap();
+            let found = found(format, case, &bytes);
+            let expected_path = folder.join("expected.json");
+            if std::env::var_os("STASH_BLESS").is_some() {
+                std::fs::write(&expected_path, format!("{}\n", serde_json::to_string_pretty(&found).unwrap())).unwrap();
+            }
+            let expected: Value = serde_json::from_slice(&std::fs::read(expected_path).unwrap()).unwrap();
+            assert_eq!(found, expected, "{format}/{case}\nfound: {}", serde_json::to_string_pretty(&found).unwrap());
+            count += 1;
+        }
+    }
+    assert!(count > 40, "only {count} cases were found");
+}
+
+#[test]
+fn the_export_of_every_case_reads_back_the_same() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    for format_folder in folders(&root) {
+        let format = format_folder.file_name().unwrap().to_str().unwrap();
+        for folder in folders(&format_folder) {
+            let bytes = std::fs::read(folder.join("in.jsonl")).unwrap();
+            let (traces, report) = traces_of(format, &bytes, OnError::Skip);
+            if report.is_ok_and(|report| report.traces > 0) {
+                assert_eq!(good("stash", &export(&traces)), traces, "{}", folder.display());
+            }
+        }
+    }
+}
