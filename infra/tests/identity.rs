@@ -39,7 +39,12 @@ impl Setup {
         self.identity.create_account_if_new(&new).await.unwrap().0.id
     }
 
-    async fn key(&self, account_id: OwnerId, scope: Scope, expires_at: Option<Timestamp>) -> (KeyText, ApiKeyId, Change) {
+    async fn key(
+        &self,
+        account_id: OwnerId,
+        scope: Scope,
+        expires_at: Option<Timestamp>,
+    ) -> (KeyText, ApiKeyId, Change) {
         let new = NewKey { account_id, scope, name: "laptop".into(), expires_at };
         let (text, key, change) = self.identity.create_key(&new).await.unwrap();
         (text, key.id, change)
@@ -53,7 +58,9 @@ async fn an_address_has_one_account_however_it_is_written() {
     let (first, change) = setup.identity.create_account_if_new(&new("Ada@Example.org", Role::Operator)).await.unwrap();
     assert!(first.reward_models_enabled && first.role == Role::Operator && first.email == "ada@example.org");
     let change = change.unwrap();
-    assert!(matches!(&change.event, Event::AccountCreated(event) if event.account_id == first.id && event.role == "operator"));
+    assert!(
+        matches!(&change.event, Event::AccountCreated(event) if event.account_id == first.id && event.role == "operator")
+    );
     assert_eq!(change.owner, first.id);
     // The second is the first as it is: no new role, no event.
     let (second, change) = setup.identity.create_account_if_new(&new("ada@example.ORG", Role::User)).await.unwrap();
@@ -78,7 +85,9 @@ async fn a_key_says_who_calls_and_stands_nowhere_in_the_database() {
     let setup = Setup::new().await;
     let account = setup.account("ada@example.org").await;
     let (text, id, change) = setup.key(account, Scope::ReadOnly, None).await;
-    assert!(matches!(&change.event, Event::ApiKeyCreated(event) if event.api_key_id == id && event.scope == "read-only"));
+    assert!(
+        matches!(&change.event, Event::ApiKeyCreated(event) if event.api_key_id == id && event.scope == "read-only")
+    );
 
     let caller = setup.identity.authenticate(text.expose()).await.unwrap().expect("a new key works");
     assert_eq!((caller.owner_id, caller.api_key_id, caller.scope), (account, id, Scope::ReadOnly));
@@ -151,9 +160,8 @@ async fn reward_models_are_switched_for_one_account_and_felt_by_its_keys() {
     let (account, other) = (setup.account("ada@example.org").await, setup.account("bob@example.org").await);
     let (text, ..) = setup.key(account, Scope::Full, None).await;
     let (text_of_other, ..) = setup.key(other, Scope::Full, None).await;
-    let enabled = async |text: &KeyText| {
-        setup.identity.authenticate(text.expose()).await.unwrap().unwrap().reward_models_enabled
-    };
+    let enabled =
+        async |text: &KeyText| setup.identity.authenticate(text.expose()).await.unwrap().unwrap().reward_models_enabled;
     assert!(enabled(&text).await);
     let change = setup.identity.set_reward_models_enabled(account, false).await.unwrap().unwrap();
     assert!(matches!(&change.event, Event::RewardModelsSwitched(event) if !event.enabled));
@@ -161,10 +169,7 @@ async fn reward_models_are_switched_for_one_account_and_felt_by_its_keys() {
     assert!(enabled(&text_of_other).await);
     assert_eq!(setup.identity.set_reward_models_enabled(account, false).await.unwrap(), None);
     let nobody = OwnerId(Uuid::from_u128(1));
-    assert!(matches!(
-        setup.identity.set_reward_models_enabled(nobody, false).await,
-        Err(IdentityError::NoAccount)
-    ));
+    assert!(matches!(setup.identity.set_reward_models_enabled(nobody, false).await, Err(IdentityError::NoAccount)));
 }
 
 #[tokio::test]

@@ -104,7 +104,10 @@ fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 fn refuse_coding(headers: &HeaderMap) -> Result<(), Problem> {
-    let coded = headers.get_all(header::CONTENT_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
+    let coded = headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
     if coded {
         let detail = "this route takes bodies without a Content-Encoding only";
         return Err(Problem::new(Code::UnsupportedMediaType, detail));

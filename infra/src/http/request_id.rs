@@ -31,7 +31,8 @@ pub fn current() -> String {
 
 /// Gives the request its id: outermost of all layers.
 pub async fn assign(mut request: Request, next: Next) -> Response {
-    let given = request.headers().get(&X_REQUEST_ID).and_then(|value| value.to_str().ok()).filter(|text| is_token(text));
+    let given =
+        request.headers().get(&X_REQUEST_ID).and_then(|value| value.to_str().ok()).filter(|text| is_token(text));
     let id: Arc<str> = given.map_or_else(|| Uuid::now_v7().to_string().into(), Into::into);
     request.extensions_mut().insert(RequestId(Arc::clone(&id)));
     let mut response = CURRENT.scope(Arc::clone(&id), next.run(request)).await;
@@ -42,7 +43,8 @@ pub async fn assign(mut request: Request, next: Next) -> Response {
 }
 
 fn is_token(text: &str) -> bool {
-    (1..=BYTES_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    (1..=BYTES_MAX).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Accounts: the owners of everything.
 
+use super::Identity;
 use super::change::Change;
 use super::error::IdentityError;
-use super::Identity;
 use stash_domain::events::{AccountCreated, RewardModelsSwitched};
 use stash_domain::ids::OwnerId;
 use stash_domain::limits::NAME_CHARS_MAX;

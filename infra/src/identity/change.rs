@@ -79,11 +79,11 @@ impl Identity {
     /// # Errors
     /// [`IdentityError`].
     pub async fn unsettled(&self, max: u32) -> Result<Vec<Change>, IdentityError> {
-        let rows: Vec<(Uuid, Uuid, String, serde_json::Value)> = sqlx::query_as(include_str!("list_changes.sql"))
-            .bind(i64::from(max))
-            .fetch_all(&self.pool)
-            .await?;
-        rows.into_iter().map(|(id, owner, kind, payload)| Change::new(id, OwnerId(owner), read(&kind, payload)?)).collect()
+        let rows: Vec<(Uuid, Uuid, String, serde_json::Value)> =
+            sqlx::query_as(include_str!("list_changes.sql")).bind(i64::from(max)).fetch_all(&self.pool).await?;
+        rows.into_iter()
+            .map(|(id, owner, kind, payload)| Change::new(id, OwnerId(owner), read(&kind, payload)?))
+            .collect()
     }
 
     /// The change's event is in the log for good.

@@ -147,8 +147,7 @@ impl Identity {
             .bind(new.expires_at.map(|time| time.0))
             .fetch_one(&mut *transaction)
             .await?;
-        let event =
-            ApiKeyCreated { api_key_id: id, account_id: new.account_id, scope: new.scope.as_str().to_owned() };
+        let event = ApiKeyCreated { api_key_id: id, account_id: new.account_id, scope: new.scope.as_str().to_owned() };
         let change = Change::record(&mut transaction, new.account_id, event.into()).await?;
         transaction.commit().await?;
         Ok((text, row.into_key()?, change))
@@ -181,11 +180,8 @@ impl Identity {
     /// # Errors
     /// [`IdentityError`].
     pub async fn keys(&self, account: OwnerId) -> Result<Vec<ApiKey>, IdentityError> {
-        let rows: Vec<Row> = sqlx::query_as(include_str!("list_keys.sql"))
-            .bind(account.0)
-            .bind(LIST_MAX)
-            .fetch_all(&self.pool)
-            .await?;
+        let rows: Vec<Row> =
+            sqlx::query_as(include_str!("list_keys.sql")).bind(account.0).bind(LIST_MAX).fetch_all(&self.pool).await?;
         rows.into_iter().map(Row::into_key).collect()
     }
 }

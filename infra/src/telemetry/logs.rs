@@ -18,7 +18,9 @@ pub enum LogFormat {
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
     /// The filter is not in the form that RUST_LOG has.
-    #[error("RUST_LOG: {0}; expected a level (error, warn, info, debug, trace) or a list such as info,stash_infra=debug")]
+    #[error(
+        "RUST_LOG: {0}; expected a level (error, warn, info, debug, trace) or a list such as info,stash_infra=debug"
+    )]
     Filter(String),
     /// It was started before.
     #[error("telemetry was started twice")]

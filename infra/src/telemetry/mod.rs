@@ -12,6 +12,7 @@ mod panics;
 pub use http::observe;
 pub use logs::{LogFormat, TelemetryError, subscriber};
 pub use metrics::{Metrics, metrics_router};
+pub use panics::log_panics;
 
 use std::io::IsTerminal as _;
 
@@ -23,6 +24,6 @@ use std::io::IsTerminal as _;
 pub fn init(filter: &str, format: LogFormat) -> Result<Metrics, TelemetryError> {
     let subscriber = subscriber(filter, format, std::io::stderr().is_terminal(), std::io::stderr)?;
     tracing::subscriber::set_global_default(subscriber).map_err(|_| TelemetryError::Started)?;
-    panics::install();
+    log_panics();
     Metrics::install()
 }

@@ -4,8 +4,8 @@ use super::metrics::PANICS;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
 
-/// Logs panics instead of printing them.
-pub(super) fn install() {
+/// Logs the places of panics from now on, instead of printing their texts.
+pub fn log_panics() {
     std::panic::set_hook(Box::new(log));
 }
 
