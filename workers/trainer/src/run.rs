@@ -1,0 +1,182 @@
+//! A job from beginning to end.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use serde::Serialize;
+use stash_model::config::ModelConfig;
+use stash_model::files;
+use stash_model::tokenize::{Form, TextTokenizer};
+use tch::{Cuda, Device, Kind};
+
+use crate::checkpoint;
+use crate::error::TrainError;
+use crate::job::{DeviceChoice, Job, Precision};
+use crate::model::{Model, Setup};
+use crate::output::Output;
+use crate::pairs;
+use crate::train;
+
+/// Name of the result in a job directory.
+pub const RESULT_FILE: &str = "result.json";
+
+/// `result.json` of a training: its figures. How good the model is, is measured by the engine that will serve it.
+#[derive(Debug, Clone, Serialize)]
+pub struct TrainResult {
+    /// Pairs trained on.
+    pub train_pairs: usize,
+    /// Passes over them.
+    pub epochs: u32,
+    /// Optimizer steps.
+    pub steps: usize,
+    /// Mean loss of the last ten steps.
+    pub final_loss: f64,
+    /// Points of step and mean loss since the point before.
+    pub loss_curve: Vec<(usize, f64)>,
+    /// `cpu` or `cuda`.
+    pub device: &'static str,
+    /// Number type of the computation.
+    pub precision: Precision,
+    /// The highest learning rate.
+    pub learning_rate: f64,
+    /// How segments were tokenised.
+    pub form: Form,
+    /// Texts that were cut to the token limit.
+    pub truncated_texts: usize,
+    /// Weights of the model.
+    pub parameters: usize,
+    /// Tokens computed, each shared beginning once.
+    pub tokens: usize,
+    /// Tokens of the texts, all epochs.
+    pub text_tokens: usize,
+    /// `text_tokens` for each second of the training loop.
+    pub tokens_per_s: f64,
+    /// Seconds of the training loop.
+    pub train_seconds: f64,
+    /// Seconds from start to finish.
+    pub seconds: f64,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// Trains the job in `job_dir` and leaves `model/` and `result.json` there. `stop` may be set at any time.
+///
+/// # Errors
+/// See [`TrainError`]; neither `model/` nor `result.json` is there then.
+pub fn run(job_dir: &Path, stop: &AtomicBool) -> Result<TrainResult, TrainError> {
+    let started = Instant::now();
+    let result_path = job_dir.join(RESULT_FILE);
+    if result_path.exists() {
+        fs::remove_file(&result_path).map_err(TrainError::io("remove", &result_path))?;
+    }
+    checkpoint::clear(job_dir)?;
+    let mut output = Output::begin(job_dir)?;
+    let trained = attempt(job_dir, stop, &mut output, started);
+    match &trained {
+        Ok(result) => output.log(&format!("done in {:.1} s, loss {:.4}", result.seconds, result.final_loss)),
+        Err(error) => output.log(&format!("error: {error}")),
+    }
+    trained
+}
+
+fn attempt(
+    job_dir: &Path,
+    stop: &AtomicBool,
+    output: &mut Output,
+    started: Instant,
+) -> Result<TrainResult, TrainError> {
+    let job = Job::read(job_dir)?;
+    let device = device(job.device)?;
+    let precision = job.precision.unwrap_or_else(|| default_precision(&job, device));
+    set_threads(&job);
+    let tokenizer = open_tokenizer(&job)?;
+    let pairs = pairs::read(job_dir, &tokenizer, job.max_tokens)?;
+    output.log(&format!(
+        "{} pairs, {} texts cut to {} tokens; model of {} weights on {device:?} in {precision:?}, {} threads",
+        pairs.train.len(),
+        pairs.truncated_texts,
+        job.max_tokens,
+        job.parameters,
+        tch::get_num_threads()
+    ));
+    let setup = Setup {
+        device,
+        compute: match precision {
+            Precision::Fp32 => Kind::Float,
+            Precision::Bf16 => Kind::BFloat16,
+        },
+        freeze_embeddings: job.freeze_embeddings,
+        max_tokens: job.max_tokens,
+        seed: job.seed,
+    };
+    let model = Model::load(&job.base_model_dir, &setup)?;
+    let figures = train::train(&job, &pairs, &model, output, stop)?;
+    output.log(&format!("{} steps in {:.1} s, writing the checkpoint", figures.steps, figures.seconds));
+    checkpoint::write(job_dir, &job, &model, &tokenizer)?;
+    let result = TrainResult {
+        train_pairs: pairs.train.len(),
+        epochs: job.epochs,
+        steps: figures.steps,
+        final_loss: figures.final_loss,
+        loss_curve: figures.loss_curve,
+        device: if device == Device::Cpu { "cpu" } else { "cuda" },
+        precision,
+        learning_rate: job.learning_rate,
+        form: tokenizer.form(),
+        truncated_texts: pairs.truncated_texts,
+        parameters: job.parameters,
+        tokens: figures.tokens,
+        text_tokens: figures.text_tokens,
+        tokens_per_s: figures.text_tokens as f64 / figures.seconds.max(f64::MIN_POSITIVE),
+        train_seconds: figures.seconds,
+        seconds: started.elapsed().as_secs_f64(),
+        seed: job.seed,
+    };
+    files::write_json(&job_dir.join(RESULT_FILE), &result)?;
+    Ok(result)
+}
+
+/// A tokenizer with ids that the embedding lacks would read past its end.
+fn open_tokenizer(job: &Job) -> Result<TextTokenizer, TrainError> {
+    let tokenizer = TextTokenizer::open(&job.base_model_dir)?;
+    let rows = ModelConfig::read(&job.base_model_dir)?.vocab_size;
+    if tokenizer.vocab_size() > rows {
+        let ids = tokenizer.vocab_size();
+        return Err(TrainError::Job(format!("the tokenizer has {ids} ids, the model's embedding {rows} rows")));
+    }
+    Ok(tokenizer)
+}
+
+fn device(choice: DeviceChoice) -> Result<Device, TrainError> {
+    match (choice, Cuda::is_available()) {
+        (DeviceChoice::Cpu, _) | (DeviceChoice::Auto, false) => Ok(Device::Cpu),
+        (DeviceChoice::Auto | DeviceChoice::Cuda, true) => Ok(Device::Cuda(0)),
+        (DeviceChoice::Cuda, false) => Err(TrainError::Job("job.json: device cuda, but there is none".to_owned())),
+    }
+}
+
+/// bf16 for a large model where it is fast: on a GPU, and on CPUs with instructions for it. Elsewhere it is emulated and
+/// slower than fp32; and a small model is quick in any case.
+fn default_precision(job: &Job, device: Device) -> Precision {
+    let fast = device != Device::Cpu || cpu_multiplies_bf16();
+    if job.large() && fast { Precision::Bf16 } else { Precision::Fp32 }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn cpu_multiplies_bf16() -> bool {
+    std::arch::is_x86_feature_detected!("avx512bf16")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpu_multiplies_bf16() -> bool {
+    false
+}
+
+fn set_threads(job: &Job) {
+    // Without a word here libtorch takes OMP_NUM_THREADS, or all cores.
+    if let Some(threads) = job.threads {
+        tch::set_num_threads(threads as i32);
+    }
+}

@@ -1,0 +1,158 @@
+//! The training loop.
+//!
+//! 1. for each epoch, batches in the schedule's order
+//! 2. for each batch, passes of bounded size: forward, loss, backward; gradients add up in the weights
+//! 3. the gradient is checked and scaled down to `clip_norm`, AdamW updates the weights
+//!
+//! A request to stop is honoured before each pass. Nothing is written but progress.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use stash_model::arch::Role;
+use tch::Tensor;
+
+use crate::error::TrainError;
+use crate::job::{Fault, Job};
+use crate::loss::bradley_terry;
+use crate::model::Model;
+use crate::optimizer::AdamW;
+use crate::output::{Output, PROGRESS_LINES_MAX, Progress};
+use crate::pack::{Batch, Unit, passes};
+use crate::pairs::Pairs;
+use crate::schedule;
+
+/// Most points of the loss curve that is kept.
+const CURVE_POINTS_MAX: usize = 200;
+/// Steps whose mean loss is the final loss.
+const FINAL_STEPS: usize = 10;
+
+/// What a training measured.
+#[derive(Debug, Clone)]
+pub struct Figures {
+    /// Optimizer steps.
+    pub steps: usize,
+    /// Mean loss of the last ten steps.
+    pub final_loss: f64,
+    /// (step, mean loss up to it since the point before).
+    pub loss_curve: Vec<(usize, f64)>,
+    /// Tokens computed, each shared beginning once.
+    pub tokens: usize,
+    /// Tokens of all texts seen, as if each had been computed by itself.
+    pub text_tokens: usize,
+    /// Seconds of the loop.
+    pub seconds: f64,
+}
+
+/// Trains `model` on the pairs.
+///
+/// # Errors
+/// When a loss or gradient is not finite, `stop` is set, libtorch fails, or progress cannot be written.
+pub fn train(
+    job: &Job,
+    pairs: &Pairs,
+    model: &Model,
+    output: &mut Output,
+    stop: &AtomicBool,
+) -> Result<Figures, TrainError> {
+    let units: Vec<Unit> = pairs.train.iter().map(Unit::pair).collect();
+    let lengths: Vec<usize> = units.iter().map(Unit::len).collect();
+    let epochs: Vec<Vec<Vec<usize>>> =
+        (0..job.epochs).map(|epoch| schedule::epoch_batches(&lengths, job.batch_pairs, job.seed, epoch)).collect();
+    let steps = epochs.iter().map(Vec::len).sum();
+    let mut optimizer = AdamW::new(trained_weights(job, model))?;
+    let mut state =
+        Loop { job, model, stop, steps, started: Instant::now(), tokens: 0, losses: Vec::with_capacity(steps) };
+    let every = steps.div_ceil(PROGRESS_LINES_MAX);
+    for batch in epochs.iter().flatten() {
+        let batch: Vec<&Unit> = batch.iter().map(|index| &units[*index]).collect();
+        let progress = state.step(&batch, &mut optimizer)?;
+        if progress.step.is_multiple_of(every) || progress.step == steps {
+            output.progress(&progress)?;
+        }
+    }
+    let text_tokens: usize = pairs.train.iter().map(|pair| pair.chosen.len() + pair.rejected.len()).sum();
+    Ok(Figures {
+        steps,
+        final_loss: mean(&state.losses[steps.saturating_sub(FINAL_STEPS)..]),
+        loss_curve: curve(&state.losses),
+        tokens: state.tokens,
+        text_tokens: text_tokens * job.epochs as usize,
+        seconds: state.started.elapsed().as_secs_f64(),
+    })
+}
+
+fn trained_weights(job: &Job, model: &Model) -> Vec<(Tensor, f64)> {
+    let trained = model.weights().iter().filter(|weight| weight.tensor.requires_grad());
+    let decay = |role: Role| if role == Role::Linear { job.weight_decay } else { 0.0 };
+    trained.map(|weight| (weight.tensor.shallow_clone(), decay(weight.role))).collect()
+}
+
+struct Loop<'a> {
+    job: &'a Job,
+    model: &'a Model,
+    stop: &'a AtomicBool,
+    steps: usize,
+    started: Instant,
+    tokens: usize,
+    /// Mean loss of each step done.
+    losses: Vec<f64>,
+}
+
+impl Loop<'_> {
+    fn step(&mut self, batch: &[&Unit], optimizer: &mut AdamW) -> Result<Progress, TrainError> {
+        let done = self.losses.len();
+        let mut loss = 0.0;
+        for pass in passes(batch, self.job.tokens_per_pass) {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(TrainError::Stopped { step: done, steps: self.steps });
+            }
+            loss += self.pass(&pass, batch.len())?;
+        }
+        if self.job.fault == Some(Fault::NanAtStep(done + 1)) {
+            loss = f64::NAN;
+        }
+        self.require_finite(loss, "the loss")?;
+        let gradient_norm = optimizer.gradient_norm()?;
+        self.require_finite(gradient_norm, "the gradient")?;
+        let learning_rate = self.job.learning_rate * schedule::rate(done, self.steps, self.job.warmup);
+        let scale = if gradient_norm > self.job.clip_norm { self.job.clip_norm / gradient_norm } else { 1.0 };
+        optimizer.step(learning_rate, scale)?;
+        self.losses.push(loss);
+        let (step, seconds) = (done + 1, self.started.elapsed().as_secs_f64());
+        let eta_s = seconds / step as f64 * (self.steps - step) as f64;
+        Ok(Progress { step, of: self.steps, loss, learning_rate, gradient_norm, tokens: self.tokens, seconds, eta_s })
+    }
+
+    /// Adds the gradient of a pass, and returns its part of the mean loss over the batch.
+    fn pass(&mut self, units: &[&Unit], batch_pairs: usize) -> Result<f64, TrainError> {
+        let batch = Batch::new(units, self.model.device(), self.model.compute())?;
+        let scores = self.model.forward(&batch)?;
+        let loss = bradley_terry(&scores, self.job.center)?.f_div_scalar(batch_pairs as f64)?;
+        loss.f_backward()?;
+        self.tokens += batch.tokens;
+        Ok(loss.f_double_value(&[])?)
+    }
+
+    fn require_finite(&self, value: f64, what: &'static str) -> Result<(), TrainError> {
+        if value.is_finite() {
+            return Ok(());
+        }
+        Err(TrainError::NotFinite { step: self.losses.len() + 1, steps: self.steps, what })
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn curve(losses: &[f64]) -> Vec<(usize, f64)> {
+    let size = losses.len().div_ceil(CURVE_POINTS_MAX).max(1);
+    losses
+        .chunks(size)
+        .scan(0, |step, chunk| {
+            *step += chunk.len();
+            Some((*step, mean(chunk)))
+        })
+        .collect()
+}
