@@ -3,6 +3,8 @@
 //! A case is a folder `tests/formats/<format>/<case>/` with `in.jsonl` and `expected.json`. After a deliberate change run the
 //! tests with `STASH_BLESS=1`, which writes what was found into `expected.json`, and read the difference.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
 #[path = "formats/support.rs"]
 mod support;
 
