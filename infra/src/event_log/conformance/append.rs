@@ -18,6 +18,23 @@ pub(super) async fn a_new_log_is_empty(place: Place) {
     }
 }
 
+pub(super) async fn a_log_made_by_many_at_once_is_one(place: Place) {
+    let makers: JoinSet<_> = (0..6)
+        .map(|n| {
+            let place = place.clone();
+            async move {
+                let log = place.open().await;
+                put(log.as_ref(), vec![record(0, &format!("maker {n}"))]).await;
+                log.id()
+            }
+        })
+        .collect();
+    let ids = makers.join_all().await;
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    let log = place.open().await;
+    assert_eq!((log.id(), whole(log.as_ref(), 0).await.len()), (ids[0], ids.len()));
+}
+
 pub(super) async fn no_records_give_no_positions(place: Place) {
     let log = place.open().await;
     assert_eq!(put(log.as_ref(), Vec::new()).await, Vec::new());

@@ -50,6 +50,7 @@ macro_rules! cases {
 
 const CASES: &[(&str, Case)] = cases![
     append::a_new_log_is_empty,
+    append::a_log_made_by_many_at_once_is_one,
     append::no_records_give_no_positions,
     append::offsets_are_gapless_under_concurrent_writers,
     append::the_records_of_a_call_keep_their_order,

@@ -1,1 +1,1 @@
-SELECT log_append($1, $2, $3, $4, $5)
+SELECT log_append($1, $2, $3, $4, $5, $6)
