@@ -12,6 +12,7 @@ pub mod events;
 pub mod formats;
 pub mod frame;
 pub mod ids;
+pub mod jobs;
 pub mod learning;
 pub mod limits;
 pub mod position;

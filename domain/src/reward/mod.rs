@@ -1,3 +1,5 @@
 //! Arithmetic on the scores that a model gives.
 
+pub mod credit;
 pub mod frame;
+pub mod metrics;
