@@ -18,8 +18,8 @@ const RECORD_BYTES_USUAL: usize = 512;
 ///
 /// # Errors
 /// - [`CodecError::TooLarge`]: more than [`RECORD_BYTES_MAX`] bytes; large payloads belong in blobs.
-/// - [`CodecError::InvalidValue`]: more appends or events than a record may hold, an append without events, a version beyond
-///   what the wire can hold.
+/// - [`CodecError::InvalidValue`]: more than [`APPENDS_PER_RECORD_MAX`] appends, an append with no events or more than
+///   [`EVENTS_PER_APPEND_MAX`], a version beyond what the wire can hold.
 pub fn encode_record(record: &Record) -> Result<Vec<u8>, CodecError> {
     if record.appends.len() > APPENDS_PER_RECORD_MAX {
         return Err(CodecError::InvalidValue { field: "appends", reason: "more streams than a record may append to" });
@@ -48,7 +48,7 @@ pub fn encode_record(record: &Record) -> Result<Vec<u8>, CodecError> {
 
 fn wire_append(append: &Append) -> Result<WireAppend, CodecError> {
     if append.events.is_empty() || append.events.len() > EVENTS_PER_APPEND_MAX {
-        return Err(CodecError::InvalidValue { field: "events", reason: "an append holds 1 to 256 events" });
+        return Err(CodecError::InvalidValue { field: "events", reason: "none, or more than an append may hold" });
     }
     let expected = match append.expected {
         Expected::Any => None,

@@ -11,8 +11,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use uuid::Uuid;
 
-/// Events of one append. With the bound on appends, a record of tiny events takes at most some 5 MiB once decoded.
-pub(crate) const EVENTS_PER_APPEND_MAX: usize = 256;
+/// Events of one append. With the bound on appends, a record of the tiniest events takes at most some 5 MiB once decoded
+/// (64 × 256 events of about 200 bytes, and their bytes).
+pub const EVENTS_PER_APPEND_MAX: usize = 256;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename = "Record")]

@@ -25,4 +25,5 @@ pub mod upcast;
 
 pub use decode::{decode_record, decode_text};
 pub use encode::{encode_record, encode_text};
+pub use envelope::EVENTS_PER_APPEND_MAX;
 pub use error::CodecError;

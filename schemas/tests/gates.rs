@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
 
 use stash_domain::events::Event;
+use stash_schemas::decode_record;
 use stash_schemas::gates::golden::{self, Golden};
 use stash_schemas::gates::{Fault, SchemaFile, compatibility, fingerprint, structure};
 use stash_schemas::registry::registry;
@@ -79,10 +80,13 @@ fn golden_bytes_pass_the_door_and_come_out_as_the_newest_writes_them() {
     for source in SOURCES {
         let bytes = fs::read(golden_path(source.family, source.version, "avro")).unwrap();
         let out = golden::through_the_door(&bytes).unwrap();
-        if source.version == newest[source.family] {
+        if source.family == "record" {
+            // Its events may be of older versions, and come out in the newest.
+            assert_eq!(decode_record(&out).unwrap(), decode_record(&bytes).unwrap());
+        } else if source.version == newest[source.family] {
             assert_eq!(out, bytes, "{}", source.family);
         } else {
-            // An older version comes out in the newest; what that says was compared with its upcast.json.
+            // It comes out in the newest version; what that says was compared with its upcast.json.
             assert_eq!(registry().unwrap().open(&out).unwrap().version(), newest[source.family]);
         }
     }
