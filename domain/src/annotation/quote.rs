@@ -14,10 +14,14 @@ pub fn find_quote(content: &str, quote: &Quote) -> Option<Range<usize>> {
     if quote.text.is_empty() {
         return None;
     }
-    let best = content
-        .match_indices(&quote.text)
+    // Occurrences may overlap, as "**" does in "***", so each search begins one character after the last find.
+    let next = |at: &usize| {
+        let from = at + content.get(*at..)?.chars().next()?.len_utf8();
+        content.get(from..)?.find(&quote.text).map(|found| from + found)
+    };
+    let best = std::iter::successors(content.find(&quote.text), next)
         .take(OCCURRENCES_MAX)
-        .map(|(at, _)| (context_length(content, at, quote), at))
+        .map(|at| (context_length(content, at, quote), at))
         // max_by_key keeps the last of equals, so later places count as less.
         .max_by_key(|(length, at)| (*length, std::cmp::Reverse(*at)))?;
     let start = content.get(..best.1)?.chars().count();
@@ -53,6 +57,12 @@ mod tests {
         assert_eq!(find_quote(content, &quote("pay 5", "", " now")), Some(0..5));
         assert_eq!(find_quote(content, &quote("pay 5", "or ", "")), Some(14..19));
         assert_eq!(find_quote(content, &quote("pay 5", "", "")), Some(0..5));
+    }
+
+    #[test]
+    fn occurrences_may_overlap() {
+        assert_eq!(find_quote("a***b", &quote("**", "a*", "b")), Some(2..4));
+        assert_eq!(find_quote("a***b", &quote("**", "a", "*b")), Some(1..3));
     }
 
     #[test]
