@@ -53,7 +53,8 @@ pub fn make(dir: &Path, kind: Kind) -> Result<(), ModelError> {
     write_random_weights(dir, &ModelConfig::from_json(raw)?, SEED, deviation)
 }
 
-fn deviation(spec: &TensorSpec, _: &ModelConfig) -> f64 {
+/// The deviation of each tensor's values, for [`write_random_weights`].
+pub fn deviation(spec: &TensorSpec, _: &ModelConfig) -> f64 {
     let inputs = spec.shape.last().copied().unwrap_or(1) as f64;
     match spec.role {
         Role::Embedding => 1.0,

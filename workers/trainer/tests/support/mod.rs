@@ -1,6 +1,11 @@
 //! Job directories made by the tests, and what comes out of them.
 
-#![allow(clippy::unwrap_used, dead_code, unreachable_pub, reason = "a test fails by panicking; each test binary uses a part of this")]
+#![allow(
+    clippy::unwrap_used,
+    dead_code,
+    unreachable_pub,
+    reason = "a test fails by panicking; each test binary uses a part of this"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
