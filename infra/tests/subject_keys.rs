@@ -1,4 +1,5 @@
 //! Keys of subjects in a real Postgres.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use sqlx::PgPool;
 use stash_domain::ids::{OwnerId, SubjectId};

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum KeyError {
     /// Postgres cannot be reached or refused. The same call may be repeated.
     #[error("subject keys cannot be reached: {0}")]
-    Unavailable(#[from] sqlx::Error),
+    Database(#[from] sqlx::Error),
     /// The master key file cannot be used.
     #[error(transparent)]
     File(#[from] MasterFileError),

@@ -158,7 +158,7 @@ impl SubjectKeys {
     /// Erases these subjects: deletes their keys. Repeating it changes nothing.
     ///
     /// # Errors
-    /// [`KeyError::Unavailable`]: perhaps done; repeat it.
+    /// [`KeyError::Database`]: perhaps done; repeat it.
     pub async fn shred(&self, owner: OwnerId, subjects: &[SubjectId]) -> Result<(), KeyError> {
         let mut connection = self.0.pool.acquire().await?;
         let shredded = self.shred_in(&mut connection, owner, subjects).await;
@@ -171,7 +171,7 @@ impl SubjectKeys {
     /// calls [`SubjectKeys::forget`], whatever the outcome.
     ///
     /// # Errors
-    /// [`KeyError::Unavailable`].
+    /// [`KeyError::Database`].
     pub async fn shred_in(
         &self,
         connection: &mut PgConnection,
@@ -188,7 +188,7 @@ impl SubjectKeys {
     /// Erases everything of an owner, and returns the number of keys.
     ///
     /// # Errors
-    /// [`KeyError::Unavailable`]: perhaps done; repeat it.
+    /// [`KeyError::Database`]: perhaps done; repeat it.
     pub async fn shred_owner(&self, owner: OwnerId) -> Result<u64, KeyError> {
         let shredded = sqlx::query(include_str!("shred_owner.sql")).bind(owner.0).execute(&self.0.pool).await;
         self.0.cache.forget_owner(owner);

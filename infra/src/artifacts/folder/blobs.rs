@@ -10,7 +10,7 @@
 //! killed collector left there is moved back when the folder is next opened.
 
 use super::Folder;
-use super::disk::{error, if_there, make_folder, move_into_place, sync_folder, write_durably};
+use super::disk::{Folders, error, if_there, move_into_place, sync_folder, write_durably};
 use super::temporary::same_file;
 use crate::artifacts::{ArtifactError, BlobEntry, LIST_OWNERS_MAX};
 use bytes::Bytes;
@@ -28,13 +28,13 @@ const COMPARE_BYTES: usize = 64 * 1024;
 impl Folder {
     pub(super) fn put_blob(&self, owner: OwnerId, bytes: &[u8]) -> Result<BlobRef, ArtifactError> {
         let digest = Digest::of(bytes);
-        let path = blob_path(&self.root, owner, digest);
-        let folder = path.parent().unwrap_or(&self.root);
+        let path = blob_path(self.folders.root(), owner, digest);
+        let folder = path.parent().unwrap_or(self.folders.root());
         if renew(&path, bytes)? {
             // Whoever wrote it may not have come to this yet.
             sync_folder(folder)?;
         } else {
-            make_folder(&self.root, folder)?;
+            self.folders.make(folder)?;
             let (mut file, temporary) = self.temporary.file()?;
             write_durably(&mut file, bytes)?;
             move_into_place(temporary.path(), &path)?;
@@ -43,11 +43,11 @@ impl Folder {
     }
 
     pub(super) fn get_blob(&self, owner: OwnerId, blob: BlobRef) -> Result<Bytes, ArtifactError> {
-        let path = blob_path(&self.root, owner, blob.digest);
+        let path = blob_path(self.folders.root(), owner, blob.digest);
         let name = || format!("blob {}", blob.digest);
         let mut found = None;
         // The collector may move it to the trash and back meanwhile.
-        for path in [&path, &trash_path(&self.root, owner, blob.digest), &path] {
+        for path in [&path, &trash_path(self.folders.root(), owner, blob.digest), &path] {
             found = if_there(File::open(path))?;
             if found.is_some() {
                 break;
@@ -64,8 +64,8 @@ impl Folder {
     }
 
     pub(super) fn delete_blob(&self, owner: OwnerId, digest: Digest) -> Result<bool, ArtifactError> {
-        let path = blob_path(&self.root, owner, digest);
-        let trashed = if_there(std::fs::remove_file(trash_path(&self.root, owner, digest)))?.is_some();
+        let path = blob_path(self.folders.root(), owner, digest);
+        let trashed = if_there(std::fs::remove_file(trash_path(self.folders.root(), owner, digest)))?.is_some();
         let there = if_there(std::fs::remove_file(&path))?.is_some();
         if there {
             path.parent().map_or(Ok(()), sync_folder)?;
@@ -79,8 +79,8 @@ impl Folder {
         digest: Digest,
         time: Timestamp,
     ) -> Result<bool, ArtifactError> {
-        let path = blob_path(&self.root, owner, digest);
-        let trash = trash_path(&self.root, owner, digest);
+        let path = blob_path(self.folders.root(), owner, digest);
+        let trash = trash_path(self.folders.root(), owner, digest);
         let Some(put_at) = if_there(std::fs::metadata(&path).and_then(|metadata| metadata.modified()))? else {
             return Ok(false);
         };
@@ -103,7 +103,7 @@ impl Folder {
         after: Option<Digest>,
         max: usize,
     ) -> Result<Vec<BlobEntry>, ArtifactError> {
-        let folder = self.root.join("blobs").join(owner.to_string());
+        let folder = self.folders.root().join("blobs").join(owner.to_string());
         let mut entries = Vec::new();
         for shard in names(&folder)? {
             let first = after.map(|digest| digest.to_string()[..2].to_owned()).unwrap_or_default();
@@ -127,7 +127,7 @@ impl Folder {
 
     pub(super) fn list_owners(&self, after: Option<OwnerId>) -> Result<Vec<OwnerId>, ArtifactError> {
         let mut owners: Vec<OwnerId> =
-            names(&self.root.join("blobs"))?.iter().filter_map(|name| name.parse().ok()).collect();
+            names(&self.folders.root().join("blobs"))?.iter().filter_map(|name| name.parse().ok()).collect();
         owners.sort_unstable();
         owners.retain(|owner| after.is_none_or(|after| *owner > after));
         owners.truncate(LIST_OWNERS_MAX);
@@ -136,12 +136,13 @@ impl Folder {
 }
 
 /// Moves back what a killed collector left in the trash.
-pub(super) fn restore_trash(root: &Path) -> Result<(), ArtifactError> {
+pub(super) fn restore_trash(folders: &Folders) -> Result<(), ArtifactError> {
+    let root = folders.root();
     for name in names(&root.join("trash"))? {
         let parsed = name.split_once('.').and_then(|(owner, digest)| Some((owner.parse().ok()?, digest.parse().ok()?)));
         if let Some((owner, digest)) = parsed {
             let path = blob_path(root, owner, digest);
-            make_folder(root, path.parent().unwrap_or(root))?;
+            folders.make(path.parent().unwrap_or(root))?;
             restore(&root.join("trash").join(&name), &path)?;
         }
     }

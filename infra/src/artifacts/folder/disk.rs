@@ -1,9 +1,11 @@
 //! Files and folders, with the flushes that make them durable, and errors by kind.
 
 use super::ArtifactError;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The error of a failed call on the disk.
 pub(super) fn error(source: std::io::Error) -> ArtifactError {
@@ -38,16 +40,47 @@ pub(super) fn sync_folder(folder: &Path) -> Result<(), ArtifactError> {
     File::open(folder).and_then(|folder| folder.sync_all()).map_err(error)
 }
 
-/// Makes a folder and those above it, each durable in the one that holds it, up to and without `root`'s own.
-pub(super) fn make_folder(root: &Path, folder: &Path) -> Result<(), ArtifactError> {
-    if folder.is_dir() {
-        return Ok(());
+/// Folders known to be durable, so that they need no flush any more. More are forgotten and flushed again: 4,096 are the folders
+/// of 16 owners, in half a megabyte.
+const DURABLE_FOLDERS_MAX: usize = 4096;
+
+/// Folders under a root.
+pub(super) struct Folders {
+    root: PathBuf,
+    durable: Mutex<HashSet<PathBuf>>,
+}
+
+impl Folders {
+    /// Makes the root, durably in the folder that holds it.
+    pub(super) fn new(root: PathBuf) -> Result<Self, ArtifactError> {
+        std::fs::create_dir_all(&root).map_err(error)?;
+        let root = root.canonicalize().map_err(error)?;
+        root.parent().map_or(Ok(()), sync_folder)?;
+        Ok(Self { root, durable: Mutex::new(HashSet::new()) })
     }
-    std::fs::create_dir_all(folder).map_err(error)?;
-    for above in folder.ancestors().skip(1).take_while(|above| above.starts_with(root)) {
-        sync_folder(above)?;
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
     }
-    Ok(())
+
+    /// Makes a folder and those above it, each durable in the one that holds it. That a folder is there is not enough: whoever
+    /// made it may not have flushed yet.
+    pub(super) fn make(&self, folder: &Path) -> Result<(), ArtifactError> {
+        let known = self.durable.lock().unwrap_or_else(PoisonError::into_inner).contains(folder);
+        if known && folder.is_dir() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(folder).map_err(error)?;
+        for above in folder.ancestors().skip(1).take_while(|above| above.starts_with(&self.root)) {
+            sync_folder(above)?;
+        }
+        let mut durable = self.durable.lock().unwrap_or_else(PoisonError::into_inner);
+        if durable.len() >= DURABLE_FOLDERS_MAX {
+            durable.clear();
+        }
+        durable.insert(folder.to_owned());
+        Ok(())
+    }
 }
 
 /// Moves a flushed file to its place, durably. The folder must be there.

@@ -24,7 +24,7 @@ use super::link::LinkSigner;
 use super::{ArtifactError, ArtifactKey, ArtifactReader, ArtifactStore, BlobEntry, LIST_BLOBS_MAX, Link, Stored};
 use async_trait::async_trait;
 use bytes::Bytes;
-use disk::unavailable;
+use disk::{Folders, unavailable};
 use stash_domain::ids::{Digest, OwnerId};
 use stash_domain::sealed::BlobRef;
 use stash_domain::time::Timestamp;
@@ -37,7 +37,7 @@ use temporary::TemporaryFolder;
 pub struct FolderStore(Arc<Folder>);
 
 struct Folder {
-    root: PathBuf,
+    folders: Folders,
     temporary: TemporaryFolder,
     signer: LinkSigner,
     link_base: String,
@@ -56,12 +56,13 @@ impl FolderStore {
     ) -> Result<Self, ArtifactError> {
         let (root, link_base) = (root.into(), link_base.into());
         let opened = tokio::task::spawn_blocking(move || {
+            let folders = Folders::new(root)?;
             for part in ["blobs", "named", "tmp", "trash"] {
-                disk::make_folder(&root, &root.join(part))?;
+                folders.make(&folders.root().join(part))?;
             }
-            blobs::restore_trash(&root)?;
-            let temporary = TemporaryFolder::open(&root.join("tmp"))?;
-            Ok(Self(Arc::new(Folder { root, temporary, signer, link_base })))
+            blobs::restore_trash(&folders)?;
+            let temporary = TemporaryFolder::open(&folders.root().join("tmp"))?;
+            Ok(Self(Arc::new(Folder { folders, temporary, signer, link_base })))
         });
         opened.await.map_err(unavailable)?
     }

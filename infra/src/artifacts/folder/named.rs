@@ -1,7 +1,7 @@
 //! Named artifacts in a folder.
 
 use super::Folder;
-use super::disk::{error, if_there, make_folder, move_into_place, sync_folder};
+use super::disk::{error, if_there, move_into_place, sync_folder};
 use crate::artifacts::{ArtifactError, ArtifactKey, Stored};
 use sha2::{Digest as _, Sha256};
 use stash_domain::ids::Digest;
@@ -15,7 +15,7 @@ const COPY_BYTES: usize = 256 * 1024;
 impl Folder {
     pub(super) fn put_file(&self, key: &ArtifactKey, from: &Path) -> Result<Stored, ArtifactError> {
         let path = self.named_path(key);
-        make_folder(&self.root, path.parent().unwrap_or(&self.root))?;
+        self.folders.make(path.parent().unwrap_or(self.folders.root()))?;
         let mut source = File::open(from).map_err(error)?;
         let (mut file, temporary) = self.temporary.file()?;
         let stored = copy(&mut source, &mut file)?;
@@ -61,7 +61,7 @@ impl Folder {
 
     /// A key is a relative path that stays below its folder: see [`ArtifactKey`].
     fn named_path(&self, key: &ArtifactKey) -> PathBuf {
-        self.root.join("named").join(key.as_str())
+        self.folders.root().join("named").join(key.as_str())
     }
 }
 
