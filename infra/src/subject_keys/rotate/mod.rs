@@ -83,8 +83,7 @@ impl SubjectKeys {
     async fn rewrap_batch_patiently(&self, current: &MasterKey, from: Place) -> Result<Option<(Place, u64)>, KeyError> {
         for _ in 1..BATCH_ATTEMPTS {
             match self.rewrap_batch(current, from).await {
-                Err(KeyError::Database(sqlx::Error::Database(error)))
-                    if error.code().as_deref() == Some(DEADLOCK) => {}
+                Err(KeyError::Database(sqlx::Error::Database(error))) if error.code().as_deref() == Some(DEADLOCK) => {}
                 other => return other,
             }
         }
