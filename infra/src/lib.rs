@@ -3,9 +3,11 @@
 pub mod artifacts;
 pub mod bundle;
 pub mod clock;
+pub mod config;
 pub mod event_log;
 pub mod http;
 pub mod identity;
+pub mod lease;
 pub mod postgres;
 pub mod seal;
 pub mod subject_keys;

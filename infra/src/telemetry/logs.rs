@@ -47,3 +47,8 @@ where
         LogFormat::Json => Box::new(lines.json().flatten_event(true).with_span_list(false).finish()),
     })
 }
+
+/// Whether a text is a filter that [`subscriber`] takes.
+pub fn is_filter(text: &str) -> bool {
+    EnvFilter::builder().parse(text).is_ok()
+}

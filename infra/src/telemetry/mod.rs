@@ -10,7 +10,7 @@ pub mod metrics;
 mod panics;
 
 pub use http::observe;
-pub use logs::{LogFormat, TelemetryError, subscriber};
+pub use logs::{LogFormat, TelemetryError, is_filter, subscriber};
 pub use metrics::{Metrics, metrics_router};
 pub use panics::log_panics;
 

@@ -1,0 +1,78 @@
+//! Training and scoring.
+
+use super::environment::{Environment, SettingError};
+use super::kinds::{Choice, OptionalCount, Place, Setting};
+use std::path::PathBuf;
+
+/// Where trainings run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compute {
+    /// On the worker's own machine.
+    Local,
+}
+
+const COMPUTE: Choice<Compute> = Choice {
+    name: "RM_COMPUTE",
+    default: "not set: a training is refused; `stash up` sets `local`",
+    choices: &[("local", Compute::Local)],
+    doc: "Where trainings run: `local` is the machine of the worker. The deployment decides, never a request.",
+};
+
+const TRAINER: Place = Place {
+    name: "RM_TRAINER",
+    default: "`stash-trainer` beside the program `stash`",
+    what: "program",
+    doc: "The program that trains, run once per job.",
+};
+
+const ONNX_RUNTIME: Place = Place {
+    name: "ORT_DYLIB_PATH",
+    default: "found in `.deps`",
+    what: "library (`libonnxruntime.so`)",
+    doc: "ONNX Runtime, which scores.",
+};
+
+const THREADS: OptionalCount = OptionalCount {
+    name: "RM_THREADS",
+    default: "as many as the machine has cores",
+    min: 1,
+    max: 1024,
+    unit: "threads",
+    doc: "Threads of a training or scoring.",
+};
+
+pub(super) const SETTINGS: &[&dyn Setting] = &[&COMPUTE, &TRAINER, &ONNX_RUNTIME, &THREADS];
+
+/// Training and scoring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComputeSettings {
+    /// Where trainings run; `None`: nowhere, and a request for one is refused.
+    pub compute: Option<Compute>,
+    /// The program that trains; `None`: look beside `stash`.
+    pub trainer: Option<PathBuf>,
+    /// ONNX Runtime's library; `None`: look in the fetched dependencies.
+    pub onnx_runtime: Option<PathBuf>,
+    /// Threads of a training or scoring; `None`: all cores.
+    pub threads: Option<usize>,
+}
+
+impl ComputeSettings {
+    /// Names the setting that a training needs, for the refusal of one without it.
+    pub const COMPUTE_NAME: &'static str = COMPUTE.name;
+
+    /// Names the setting that says where the trainer is.
+    pub const TRAINER_NAME: &'static str = TRAINER.name;
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// [`SettingError`].
+    pub fn read(environment: &Environment) -> Result<Self, SettingError> {
+        Ok(Self {
+            compute: COMPUTE.read(environment)?,
+            trainer: TRAINER.read(environment),
+            onnx_runtime: ONNX_RUNTIME.read(environment),
+            threads: THREADS.read(environment)?.and_then(|threads| usize::try_from(threads).ok()),
+        })
+    }
+}
