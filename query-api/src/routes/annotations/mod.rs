@@ -1,0 +1,3 @@
+//! Reads of annotations.
+
+pub(crate) mod get;

@@ -1,0 +1,3 @@
+//! What became of commands.
+
+pub(crate) mod get;

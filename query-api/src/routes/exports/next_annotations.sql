@@ -1,0 +1,1 @@
+FETCH 200 FROM annotations

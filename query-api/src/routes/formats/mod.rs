@@ -1,0 +1,3 @@
+//! The import formats.
+
+pub(crate) mod list;

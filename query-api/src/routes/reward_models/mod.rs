@@ -1,0 +1,5 @@
+//! Reads of reward models.
+
+pub(crate) mod get;
+pub(crate) mod list;
+pub(crate) mod weights;

@@ -1,0 +1,3 @@
+//! Reads of scoring runs.
+
+pub(crate) mod get;

@@ -1,0 +1,5 @@
+//! Reads of traces.
+
+mod filter;
+pub(crate) mod get;
+pub(crate) mod list;
