@@ -6,6 +6,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection as _, Row as _};
+use stash_infra::config::{Environment, PostgresSettings};
+use stash_infra::postgres::Database;
 use stash_infra::postgres::embedded::{self, EmbeddedError, EmbeddedPostgres, ServerState};
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -282,4 +284,55 @@ async fn as_root_a_folder_that_the_server_user_cannot_reach_is_named() {
     // Once it is mended, the same folder does.
     std::fs::set_permissions(closed.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
     EmbeddedPostgres::start(&data).await.unwrap().stop().await;
+}
+
+#[tokio::test]
+async fn a_data_folder_with_a_long_path_is_no_obstacle() {
+    let data = tempfile::tempdir().unwrap();
+    let deep = data.path().join("x".repeat(100));
+    let server = EmbeddedPostgres::start(&deep).await.unwrap();
+    connect(&server).await.close().await.unwrap();
+    let socket = server.connect_options().get_socket().unwrap().clone();
+    assert!(socket.starts_with("/tmp"), "{}", socket.display());
+    server.stop().await;
+    std::fs::remove_dir_all(socket).unwrap();
+}
+
+#[tokio::test]
+async fn a_command_uses_the_running_server_or_starts_one_for_itself() {
+    let data = tempfile::tempdir().unwrap();
+    let settings = PostgresSettings::read(&Environment::default()).unwrap();
+    let own = Database::reach(&settings, data.path()).await.unwrap();
+    assert!(own.embedded().is_some());
+    let beside = Database::reach(&settings, data.path()).await.unwrap();
+    assert!(beside.embedded().is_none());
+    PgConnection::connect_with(beside.options()).await.unwrap().close().await.unwrap();
+    let second = Database::start(&settings, data.path()).await.unwrap_err();
+    assert!(second.to_string().contains("is in use by process"), "{second}");
+    own.stop().await;
+
+    // A server that is named wins, and nothing is started.
+    let named = [("DATABASE_URL", "postgres://db.invalid/stash")];
+    let settings = PostgresSettings::read(&Environment::of(named)).unwrap();
+    let named = Database::start(&settings, data.path()).await.unwrap();
+    assert!(named.embedded().is_none());
+    assert_eq!(named.options().get_host(), "db.invalid");
+    assert!(embedded::running(data.path()).is_none());
+}
+
+#[tokio::test]
+async fn as_root_the_server_runs_as_the_owner_of_the_data_folder() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let data = tempfile::tempdir().unwrap();
+    let nobody = nix::unistd::User::from_name("nobody").unwrap().unwrap();
+    nix::unistd::chown(data.path(), Some(nobody.uid), Some(nobody.gid)).unwrap();
+    std::fs::set_permissions(data.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let server = EmbeddedPostgres::start(data.path()).await.unwrap();
+    let owner = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(data.path().join("pg")).unwrap());
+    assert_eq!(owner, nobody.uid.as_raw());
+    server.stop().await;
+    let mode = std::fs::metadata(data.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "a folder of somebody else is not opened up");
 }

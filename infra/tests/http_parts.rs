@@ -12,7 +12,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use stash_domain::ids::OwnerId;
 use stash_domain::position::{LogId, Offset, Partition, Position, PositionToken};
+use stash_domain::time::Timestamp;
 use stash_infra::clock::SystemClock;
+use stash_infra::event_log::{EventLog, LogError, LogReader, NewRecord};
+use stash_infra::http::checks::{DatabaseCheck, LagCheck, LogCheck};
 use stash_infra::http::health::{Check, Health};
 use stash_infra::http::{At, BodyLimit, ETag, Idempotency, IfMatch, JsonBody, Patch, ReadGate};
 use stash_infra::http::{caller, health, position, with_common_layers};
@@ -406,4 +409,65 @@ async fn readiness_is_the_sum_of_its_checks_and_liveness_needs_none() {
         let first = json!({ "name": "switch", "ok": true, "detail": null });
         assert_eq!(found, json!({ "ready": on, "checks": [first, second] }));
     }
+}
+
+/// A log whose two partitions hold 10 records each, or that is away.
+struct Tails(Arc<AtomicBool>);
+
+#[async_trait::async_trait]
+impl EventLog for Tails {
+    fn id(&self) -> LogId {
+        LOG
+    }
+
+    fn partitions(&self) -> u16 {
+        2
+    }
+
+    async fn append(&self, _: Vec<NewRecord>) -> Result<Vec<Position>, LogError> {
+        Err(LogError::Unavailable("read only".into()))
+    }
+
+    async fn read(&self, _: &[(Partition, Offset)]) -> Result<Box<dyn LogReader>, LogError> {
+        Err(LogError::Unavailable("no reader".into()))
+    }
+
+    async fn tail(&self, _: Partition) -> Result<Offset, LogError> {
+        if self.0.load(Ordering::SeqCst) {
+            Ok(Offset(10))
+        } else {
+            Err(LogError::Unavailable("broker 10.0.0.7".into()))
+        }
+    }
+
+    async fn offset_for_time(&self, _: Partition, _: Timestamp) -> Result<Offset, LogError> {
+        Ok(Offset(0))
+    }
+}
+
+#[tokio::test]
+async fn the_log_and_the_lag_are_checked_in_words_that_may_be_public() {
+    let reachable = Arc::new(AtomicBool::new(true));
+    let log: Arc<dyn EventLog> = Arc::new(Tails(reachable.clone()));
+    let marks = Arc::new(Watermarks::new(2));
+    let lag = LagCheck { log: log.clone(), marks: marks.clone(), records_max: 5 };
+    assert_eq!(lag.check().await.unwrap_err(), "the read models are 20 records behind");
+    marks.applied(Partition(0), Offset(10));
+    marks.applied(Partition(1), Offset(4));
+    assert_eq!(lag.check().await.unwrap_err(), "the read models are 6 records behind");
+    marks.applied(Partition(1), Offset(5));
+    lag.check().await.unwrap();
+    LogCheck(log.clone()).check().await.unwrap();
+    reachable.store(false, Ordering::SeqCst);
+    for check in [&LogCheck(log.clone()) as &dyn Check, &lag] {
+        assert!(!check.check().await.unwrap_err().contains("10.0.0.7"));
+    }
+}
+
+#[tokio::test]
+async fn the_database_is_checked() {
+    let database = stash_infra::testing::postgres().database().await;
+    DatabaseCheck(database.clone()).check().await.unwrap();
+    database.close().await;
+    assert!(DatabaseCheck(database).check().await.is_err());
 }

@@ -1,5 +1,6 @@
 //! Errors of the database, by what a caller can do about them.
 
+use super::embedded::EmbeddedError;
 use std::time::Duration;
 
 /// The database could not be opened.
@@ -38,6 +39,9 @@ pub enum DatabaseError {
     /// A migration failed, or the database was made by a newer Stash.
     #[error("the database cannot be brought up to date: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
+    /// The embedded server cannot be had.
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
     /// Another statement failed.
     #[error(transparent)]
     Other(#[from] sqlx::Error),

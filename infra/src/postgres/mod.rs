@@ -4,12 +4,14 @@
 //! has a schema `rm_v<N>`, written by the projector as the schema's owner; schema `rm` holds views of the current version,
 //! through which requests read as role `stash_api`, bound by row-level security to the rows of one owner.
 
+mod database;
 pub mod embedded;
 mod error;
 mod migrate;
 mod owner_scope;
 mod pool;
 
+pub use database::Database;
 pub use error::{DatabaseError, is_full, is_unavailable};
 pub use migrate::{MIGRATIONS, SERVER_MAJOR_MIN, migrate};
 pub use owner_scope::OwnerTx;

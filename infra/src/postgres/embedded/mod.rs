@@ -191,7 +191,7 @@ fn prepare(data: &Path, search: &Search) -> Result<(FolderLock, Server), Embedde
     let lock = FolderLock::acquire(&data)?;
     let layout = Layout::of(&data);
     let existing = layout.existing_major()?;
-    let user = ServerUser::choose(&layout.cluster)?;
+    let user = ServerUser::choose(&layout.cluster, &data)?;
     if let Some(user) = &user {
         user.let_into(&data)?;
     }

@@ -1,8 +1,9 @@
 //! Whom the server runs as.
 //!
 //! Postgres refuses to run as root. Started as root (in a container, say), the cluster belongs to, and the server runs as, the
-//! user `postgres`, else `nobody`; a cluster that another user made earlier keeps its user. Nothing outside the data folder
-//! changes its owner or its mode, so every folder above it must let that user through: where one does not, we say which.
+//! user `postgres`, else `nobody`; a cluster or a data folder that belongs to another user keeps that user. Nothing outside the
+//! data folder changes its owner or its mode, so every folder above it must let that user through: where one does not, we say
+//! which.
 
 use super::binaries::Binaries;
 use super::error::EmbeddedError;
@@ -21,12 +22,13 @@ pub(super) struct ServerUser {
 }
 
 impl ServerUser {
-    /// The user to run as: `None` when this process is not root and simply stays itself. An existing cluster keeps its owner.
-    pub(super) fn choose(cluster: &Path) -> Result<Option<Self>, EmbeddedError> {
+    /// The user to run as: `None` when this process is not root and simply stays itself.
+    pub(super) fn choose(cluster: &Path, data: &Path) -> Result<Option<Self>, EmbeddedError> {
         if !nix::unistd::geteuid().is_root() {
             return Ok(None);
         }
-        let owner = std::fs::metadata(cluster).ok().map(|meta| meta.uid()).filter(|uid| *uid != 0);
+        let owner_of = |path: &Path| std::fs::metadata(path).ok().map(|meta| meta.uid());
+        let owner = owner_of(cluster).or_else(|| owner_of(data)).filter(|uid| *uid != 0);
         let user = match owner {
             Some(uid) => User::from_uid(Uid::from_raw(uid)).ok().flatten(),
             None => ["postgres", "nobody"].into_iter().find_map(|name| User::from_name(name).ok().flatten()),
