@@ -1,1 +1,18 @@
-//! stash-workers.
+//! Workers: they take jobs from the log, train in a child process, score with ONNX Runtime, and say what came of it in one
+//! record.
+//!
+//! - [`coordinator`]: the loop; [`claim`]: taking a job; [`reaper`]: attempts whose worker is gone
+//! - [`jobs`]: what each kind of job does
+//! - [`scoring`]: the engine that serves models
+//! - [`bases`]: base models on this machine
+//!
+//! A worker keeps nothing: what a job needs is read from the read models and the artifact store, what it makes is published in
+//! the record that ends it, and a worker that dies leaves only a lease that expires.
+
+pub mod bases;
+pub mod claim;
+pub mod context;
+pub mod coordinator;
+pub mod jobs;
+pub mod reaper;
+pub mod scoring;

@@ -1,0 +1,117 @@
+//! The job directory: what the trainer is given.
+
+use super::dataset::{Dataset, SOURCE};
+use crate::jobs::engine::ends_of;
+use serde::Serialize;
+use stash_domain::ids::{StepId, TraceId};
+use stash_domain::learning::frame::{Granularity, Source, Split};
+use stash_domain::limits::TOKENS_MAX;
+use stash_domain::trace::ActionType;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Parameters of a training.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// Folder of the base.
+    pub base: &'a Path,
+    /// Passes over the pairs.
+    pub epochs: i32,
+    /// Peak learning rate; none means the trainer's default for the base.
+    pub learning_rate: Option<f64>,
+    /// Seed.
+    pub seed: i64,
+    /// CPU threads.
+    pub threads: usize,
+}
+
+#[derive(Serialize)]
+struct JobFile<'a> {
+    kind: &'static str,
+    base_model_dir: &'a Path,
+    epochs: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    learning_rate: Option<f64>,
+    seed: u64,
+    max_tokens: u32,
+    threads: usize,
+}
+
+/// A line of `pairs.jsonl`.
+#[derive(Serialize)]
+struct PairLine<'a> {
+    chosen: &'a str,
+    rejected: &'a str,
+    chosen_cuts: Vec<u32>,
+    rejected_cuts: Vec<u32>,
+    trace_ids: Vec<TraceId>,
+    step_ids: Vec<StepId>,
+    granularity: Granularity,
+    action_type: Option<ActionType>,
+    source: Source,
+    split: Split,
+}
+
+/// Makes an empty job directory; leftovers of an earlier try are removed.
+///
+/// # Errors
+/// Those of the disk.
+pub fn make(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    fs::create_dir_all(folder)
+}
+
+/// Removes a job directory when it is dropped.
+pub struct Cleaned(pub PathBuf);
+
+impl Drop for Cleaned {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.0) {
+            tracing::warn!(%error, "a job directory could not be removed");
+        }
+    }
+}
+
+/// Writes `job.json` and `pairs.jsonl`. Excluded pairs are not part of it.
+///
+/// # Errors
+/// Those of the disk.
+pub fn write(folder: &Path, settings: &Settings<'_>, dataset: &Dataset) -> io::Result<()> {
+    let mut pairs = BufWriter::new(File::create(folder.join("pairs.jsonl"))?);
+    for pair in dataset.pairs.iter().filter(|pair| pair.split != Split::Excluded) {
+        let (chosen, rejected) = (&dataset.targets[pair.chosen], &dataset.targets[pair.rejected]);
+        let (Some(chosen_at), Some(rejected_at)) = (chosen.text, rejected.text) else { continue };
+        let (chosen_text, rejected_text) = (dataset.spool.get(chosen_at)?, dataset.spool.get(rejected_at)?);
+        let mut trace_ids = vec![chosen.rated.key.trace_id, rejected.rated.key.trace_id];
+        trace_ids.dedup();
+        let line = PairLine {
+            chosen: &chosen_text.text,
+            rejected: &rejected_text.text,
+            chosen_cuts: ends_of(&chosen_text.cuts, chosen_text.text.len()),
+            rejected_cuts: ends_of(&rejected_text.cuts, rejected_text.text.len()),
+            trace_ids,
+            step_ids: [chosen.rated.key.step_id, rejected.rated.key.step_id].into_iter().flatten().collect(),
+            granularity: pair.granularity,
+            action_type: pair.action_type,
+            source: SOURCE,
+            split: pair.split,
+        };
+        serde_json::to_writer(&mut pairs, &line)?;
+        pairs.write_all(b"\n")?;
+    }
+    pairs.flush()?;
+    let job = JobFile {
+        kind: "train",
+        base_model_dir: settings.base,
+        epochs: settings.epochs,
+        learning_rate: settings.learning_rate,
+        seed: settings.seed.cast_unsigned(),
+        max_tokens: TOKENS_MAX,
+        threads: settings.threads,
+    };
+    fs::write(folder.join("job.json"), serde_json::to_vec_pretty(&job)?)
+}

@@ -1,0 +1,112 @@
+//! Training a reward model, from ratings to published scores.
+//!
+//! 1. [`dataset`]: pairs from the ratings of the selected traces, texts rendered.
+//! 2. [`job_dir`]: the job directory, the contract with the trainer.
+//! 3. [`trainer`]: the child process; a crash or want of memory there fails one attempt and nothing else.
+//! 4. [`evaluate`]: the checkpoint is exported to ONNX, and everything that is published comes from the engine that will serve
+//!    it: held-out accuracy, both statistics.
+//! 5. [`super::scores`]: every trace of the owner, and every action if the model learnt from actions.
+//! 6. [`publish`]: archive, pairs and scores, in the record that also ends the job.
+
+mod archive;
+pub mod dataset;
+mod evaluate;
+pub mod job_dir;
+mod publish;
+mod spool;
+mod trainer;
+
+pub use archive::unpack;
+
+use super::{Done, Failure, Running};
+use crate::bases;
+use crate::jobs::{engine, scores};
+use dataset::Request;
+use stash_domain::error::Code;
+use stash_domain::ids::RewardModelId;
+use stash_domain::rendering::Form;
+use stash_model::tokenize::TextTokenizer;
+use std::path::Path;
+
+/// What the model was asked for with.
+#[derive(sqlx::FromRow)]
+struct Model {
+    base_model: String,
+    epochs: i32,
+    max_pairs: i32,
+    seed: i64,
+    learning_rate: Option<f64>,
+}
+
+/// Does the job.
+///
+/// # Errors
+/// [`Failure`].
+pub async fn run(running: &Running) -> Result<Done, Failure> {
+    let worker = &running.worker;
+    let model_id = running.job.reward_model.ok_or_else(|| Failure::internal("a training without a reward model"))?;
+    let model = load(running, model_id).await?;
+    let folder = worker.scratch.join(format!("{}-{}", running.job.job, running.job.attempt));
+    job_dir::make(&folder).map_err(Failure::may_pass)?;
+    let _clean = job_dir::Cleaned(folder.clone());
+    let result = train(running, model_id, &model, &folder).await;
+    if let Err(failure) = &result {
+        tracing::info!(job = %running.job.job, code = failure.code.as_str(), error = %failure, "training failed");
+    }
+    result
+}
+
+async fn train(running: &Running, model_id: RewardModelId, model: &Model, folder: &Path) -> Result<Done, Failure> {
+    let worker = &running.worker;
+    running.progress("pairs", 0.0).await?;
+    let request = Request {
+        owner: running.job.owner,
+        model: model_id,
+        max_pairs: usize::try_from(model.max_pairs).unwrap_or(0),
+        seed: model.seed,
+    };
+    let selected = dataset::select(running, request).await?;
+    let base = bases::find(&worker.bases, &model.base_model)
+        .ok_or_else(|| bases::missing(&worker.bases, &model.base_model))?;
+    let form = form_of(&base)?;
+    let dataset = dataset::render(running, selected, form, folder).await?;
+    let settings = job_dir::Settings {
+        base: &base,
+        epochs: model.epochs,
+        learning_rate: model.learning_rate,
+        seed: model.seed,
+        threads: worker.threads,
+    };
+    job_dir::write(folder, &settings, &dataset).map_err(Failure::may_pass)?;
+    running.progress("training", 0.1).await?;
+    let figures = trainer::run(running, folder).await?;
+    running.progress("evaluating", 0.6).await?;
+    let checkpoint = folder.join("model");
+    let scorer = engine::export(&checkpoint, worker.threads).await?;
+    let evaluation = evaluate::run(running, &scorer, &dataset, figures, &checkpoint).await?;
+    running.progress("scoring", 0.7).await?;
+    let actions = evaluation.action_statistics.filter(|_| evaluation.metrics.action_scoring_version.is_some());
+    let scores = scores::of_all_traces(running, &scorer, form, actions, folder).await?;
+    running.progress("publishing", 0.95).await?;
+    publish::run(running, model_id, &dataset, evaluation, scores, folder).await
+}
+
+/// How the base sees segments.
+fn form_of(base: &Path) -> Result<Form, Failure> {
+    let tokenizer = TextTokenizer::open(base).map_err(|error| {
+        Failure::of_input(Code::UnknownBaseModel, format!("the base model cannot be used: {error}"))
+    })?;
+    Ok(match tokenizer.form() {
+        stash_model::tokenize::Form::Chatml => Form::ChatMl,
+        stash_model::tokenize::Form::Plain => Form::Plain,
+    })
+}
+
+async fn load(running: &Running, model: RewardModelId) -> Result<Model, Failure> {
+    let found: Option<Model> = sqlx::query_as(include_str!("model.sql"))
+        .bind(running.job.owner.0)
+        .bind(model.0)
+        .fetch_optional(&running.worker.pool)
+        .await?;
+    found.ok_or_else(|| Failure::internal(format_args!("reward model {model} has no row")))
+}
