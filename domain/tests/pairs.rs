@@ -145,6 +145,23 @@ proptest! {
     }
 
     #[test]
+    fn in_each_tier_nobody_has_a_second_turn_before_everybody_has_had_one(candidates in candidates(), seed: i64) {
+        let pairs = from_ratings(&candidates, usize::MAX, seed);
+        for number in 1..=4 {
+            let of_tier: Vec<&Pair> = pairs.iter().filter(|pair| tier(&candidates, **pair) == number).collect();
+            let all: BTreeSet<usize> = of_tier.iter().flat_map(|pair| [pair.chosen, pair.rejected]).collect();
+            let mut served = BTreeSet::new();
+            for pair in of_tier {
+                // A pair of two that were served already is somebody's second turn.
+                if served.contains(&pair.chosen) && served.contains(&pair.rejected) {
+                    prop_assert_eq!(&served, &all, "tier {}", number);
+                }
+                served.extend([pair.chosen, pair.rejected]);
+            }
+        }
+    }
+
+    #[test]
     fn a_limit_cuts_the_list(candidates in candidates(), limit in 0_usize..20) {
         let all = from_ratings(&candidates, usize::MAX, 5);
         let some = from_ratings(&candidates, limit, 5);

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ids::{StepId, TraceId};
 use proptest::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use uuid::Uuid;
 
 fn target(index: u128, trace: u128, good: bool, context: u8, first_user: u8) -> Rated {
@@ -12,6 +12,19 @@ fn target(index: u128, trace: u128, good: bool, context: u8, first_user: u8) -> 
         digest: Digest::of(&index.to_be_bytes()),
         context: Some(Digest::of(&[context])),
         first_user: Some(Digest::of(&[first_user, 1])),
+    }
+}
+
+/// The best tier of a pair.
+fn tier_of(a: &Rated, b: &Rated) -> Tier {
+    if a.context.is_some() && a.context == b.context {
+        Tier::Context
+    } else if a.key.trace_id == b.key.trace_id {
+        Tier::Trace
+    } else if a.first_user.is_some() && a.first_user == b.first_user {
+        Tier::FirstUser
+    } else {
+        Tier::Rest
     }
 }
 
