@@ -42,17 +42,17 @@ async fn an_early_error_is_an_answer_and_a_late_one_breaks_off() {
     to_bytes(late.into_body(), usize::MAX).await.unwrap_err();
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_long_answer_without_a_place_is_refused() {
-    let places = LongAnswers::new(1);
+    let places = LongAnswers::with_patience(1, Duration::ZERO, STALL_MAX);
     let first = respond(JSON_LINES, &places, |writer| lines(writer, 5000, None)).await.unwrap();
     assert!(matches!(respond(JSON_LINES, &places, |writer| lines(writer, 5000, None)).await, Err(BodyError::Busy)));
     drop(first);
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_client_that_reads_nothing_is_broken_off() {
-    let places = LongAnswers::new(1);
+    let places = LongAnswers::with_patience(1, PLACE_WAIT_MAX, Duration::from_millis(1));
     let response = respond(JSON_LINES, &places, |writer| lines(writer, 5000, None)).await.unwrap();
     // Resolves when the writer has given up its place.
     let _place = places.take().await.unwrap();

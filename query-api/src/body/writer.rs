@@ -4,6 +4,7 @@ use super::{BUFFERED_MAX, CHUNK_BYTES, CHUNKS_WAITING, PLACE_WAIT_MAX, STALL_MAX
 use bytes::Bytes;
 use serde::Serialize;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 /// Why an answer could not be written.
@@ -45,24 +46,35 @@ impl From<serde_json::Error> for BodyError {
     }
 }
 
-/// The places for long answers. Cheap to clone.
+/// The places for long answers, and how patient they are. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct LongAnswers(Arc<Semaphore>);
+pub(crate) struct LongAnswers {
+    places: Arc<Semaphore>,
+    /// How long a long answer waits for its place.
+    place_wait_max: Duration,
+    /// How long a client may read nothing.
+    stall_max: Duration,
+}
 
 impl LongAnswers {
     /// So many places.
     pub(crate) fn new(count: usize) -> Self {
-        Self(Arc::new(Semaphore::new(count)))
+        Self::with_patience(count, PLACE_WAIT_MAX, STALL_MAX)
+    }
+
+    /// So many places, and times other than the usual.
+    pub(super) fn with_patience(count: usize, place_wait_max: Duration, stall_max: Duration) -> Self {
+        Self { places: Arc::new(Semaphore::new(count)), place_wait_max, stall_max }
     }
 
     /// Places that are free.
     #[cfg(test)]
     pub(super) fn free(&self) -> usize {
-        self.0.available_permits()
+        self.places.available_permits()
     }
 
     pub(super) async fn take(&self) -> Result<OwnedSemaphorePermit, BodyError> {
-        match tokio::time::timeout(PLACE_WAIT_MAX, Arc::clone(&self.0).acquire_owned()).await {
+        match tokio::time::timeout(self.place_wait_max, Arc::clone(&self.places).acquire_owned()).await {
             Ok(Ok(place)) => Ok(place),
             _ => Err(BodyError::Busy),
         }
@@ -81,7 +93,7 @@ enum Phase {
     /// Nothing was sent yet.
     Buffered { start: oneshot::Sender<mpsc::Receiver<Part>>, places: LongAnswers },
     /// The client reads along.
-    Streamed { parts: mpsc::Sender<Part>, _place: OwnedSemaphorePermit },
+    Streamed { parts: mpsc::Sender<Part>, stall_max: Duration, _place: OwnedSemaphorePermit },
 }
 
 /// Writes an answer. Bytes are taken without waiting; [`Writer::pause`] between pieces sends them when there are enough.
@@ -129,7 +141,7 @@ impl Writer {
         if let Phase::Buffered { places, .. } = &self.phase {
             let place = places.take().await?;
             let (parts, receiver) = mpsc::channel(CHUNKS_WAITING);
-            let streamed = Phase::Streamed { parts, _place: place };
+            let streamed = Phase::Streamed { parts, stall_max: places.stall_max, _place: place };
             if let Phase::Buffered { start, .. } = std::mem::replace(&mut self.phase, streamed) {
                 start.send(receiver).map_err(|_| BodyError::Gone)?;
             }
@@ -139,8 +151,8 @@ impl Writer {
     }
 
     async fn send_part(&mut self, part: Part) -> Result<(), BodyError> {
-        let Phase::Streamed { parts, .. } = &self.phase else { return Ok(()) };
-        match tokio::time::timeout(STALL_MAX, parts.send(part)).await {
+        let Phase::Streamed { parts, stall_max, .. } = &self.phase else { return Ok(()) };
+        match tokio::time::timeout(*stall_max, parts.send(part)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(BodyError::Gone),
             Err(_) => Err(BodyError::Stalled),

@@ -15,6 +15,7 @@ use stash_infra::identity::Caller;
 /// The `ETag` names its version, for a later `If-Match`.
 #[utoipa::path(
     get,
+    operation_id = "get_annotation",
     path = "/annotations/{annotation_id}",
     tag = "annotations",
     params(("annotation_id" = uuid::Uuid, Path, description = "Its id")),

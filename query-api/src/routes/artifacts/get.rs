@@ -21,6 +21,7 @@ use tokio_util::io::ReaderStream;
 /// five minutes.
 #[utoipa::path(
     get,
+    operation_id = "get_artifact",
     path = "/artifacts/{kind}/{owner}/{name}",
     tag = "artifacts",
     params(

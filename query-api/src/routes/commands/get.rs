@@ -43,6 +43,7 @@ impl Row {
 /// For a command that was answered with 202 and `{"state": "pending"}`. Verdicts are remembered for at least seven days.
 #[utoipa::path(
     get,
+    operation_id = "get_command",
     path = "/commands/{command_id}",
     tag = "commands",
     params(("command_id" = Uuid, Path, description = "Its id, as the 202 named it")),

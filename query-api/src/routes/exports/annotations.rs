@@ -17,6 +17,7 @@ use stash_infra::postgres::OwnerTx;
 /// One annotation a line, oldest first. Annotations on steps that no longer exist are left out.
 #[utoipa::path(
     get,
+    operation_id = "export_annotations",
     path = "/export/annotations",
     tag = "export",
     responses((

@@ -49,6 +49,7 @@ pub(crate) struct PairsParams {
 /// One pair a line: a preferred text, a worse one, and the traces they are from.
 #[utoipa::path(
     get,
+    operation_id = "export_pairs",
     path = "/export/pairs",
     tag = "export",
     params(PairsParams),

@@ -62,6 +62,7 @@ impl Head {
 /// One trace a line in the Stash Trace Format, in the order of their import; importing it gives the same traces.
 #[utoipa::path(
     get,
+    operation_id = "export_traces",
     path = "/export/traces",
     tag = "export",
     responses((

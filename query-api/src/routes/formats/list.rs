@@ -10,6 +10,7 @@ use stash_infra::identity::Caller;
 /// An import may name one of them, or `auto` to have it recognised.
 #[utoipa::path(
     get,
+    operation_id = "list_formats",
     path = "/formats",
     tag = "traces",
     responses((status = 200, description = "The formats", body = Vec<Format>)),

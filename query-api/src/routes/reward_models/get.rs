@@ -11,6 +11,7 @@ use stash_infra::identity::Caller;
 /// Get a reward model
 #[utoipa::path(
     get,
+    operation_id = "get_reward_model",
     path = "/reward-models/{reward_model_id}",
     tag = "reward models",
     params(("reward_model_id" = uuid::Uuid, Path, description = "Its id")),

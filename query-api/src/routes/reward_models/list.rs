@@ -30,6 +30,7 @@ pub(crate) struct ListParams {
 /// Newest first. When there are more than the page holds, a `Link` header with `rel="next"` names the next page.
 #[utoipa::path(
     get,
+    operation_id = "list_reward_models",
     path = "/reward-models",
     tag = "reward models",
     params(ListParams),

@@ -17,6 +17,7 @@ use stash_infra::identity::Caller;
 /// training has succeeded.
 #[utoipa::path(
     get,
+    operation_id = "get_reward_model_weights",
     path = "/reward-models/{reward_model_id}/weights",
     tag = "reward models",
     params(("reward_model_id" = uuid::Uuid, Path, description = "Its id")),

@@ -11,6 +11,7 @@ use stash_infra::identity::Caller;
 /// Get a scoring run
 #[utoipa::path(
     get,
+    operation_id = "get_scoring_run",
     path = "/scoring-runs/{run_id}",
     tag = "scoring",
     params(("run_id" = uuid::Uuid, Path, description = "Its id")),

@@ -15,6 +15,9 @@ const METADATA_KEYS_MAX: usize = 16;
 /// Metadata keys that importers fill from every source, and so have a parameter of their own.
 const KNOWN_KEYS: [&str; 5] = ["agent", "model", "session", "user", "environment"];
 
+/// Keys of the metadata, and the text that each must have.
+type Wanted = (Vec<String>, Vec<String>);
+
 /// The filters of a request; none lets everything through. Field order is that of the statement's parameters `$2` to `$16`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TraceFilter {
@@ -23,7 +26,7 @@ pub(crate) struct TraceFilter {
     format: Option<String>,
     from: Option<i64>,
     to: Option<i64>,
-    metadata: Option<(Vec<String>, Vec<String>)>,
+    metadata: Option<Wanted>,
     tag: Option<String>,
     tool_name: Option<String>,
     has_comment: Option<bool>,
@@ -144,8 +147,7 @@ fn score(params: &mut Params, name: &str) -> Result<Option<f64>, Problem> {
     }
 }
 
-/// Keys and the text each must have.
-fn metadata(params: &mut Params) -> Result<Option<(Vec<String>, Vec<String>)>, Problem> {
+fn metadata(params: &mut Params) -> Result<Option<Wanted>, Problem> {
     let mut wanted = params.keyed("metadata");
     for name in KNOWN_KEYS {
         if let Some(value) = params.take(name)? {

@@ -53,6 +53,7 @@ struct ActionScoreRow {
 /// The whole trace: steps, spans, annotations, scores and scoring runs. A large one is streamed.
 #[utoipa::path(
     get,
+    operation_id = "get_trace",
     path = "/traces/{trace_id}",
     tag = "traces",
     params(("trace_id" = String, Path, description = "Its id, or `external:<id it has where it was recorded>`")),

@@ -178,6 +178,7 @@ pub(crate) struct ListParams {
 /// The owner's traces, newest import first unless `sort` says otherwise. `total` counts all that match.
 #[utoipa::path(
     get,
+    operation_id = "list_traces",
     path = "/traces",
     tag = "traces",
     params(ListParams),

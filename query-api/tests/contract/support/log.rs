@@ -9,11 +9,11 @@ use uuid::Uuid;
 
 /// See above.
 #[derive(Default)]
-pub struct FixedLog(AtomicU64);
+pub(crate) struct FixedLog(AtomicU64);
 
 impl FixedLog {
     /// Puts the end of every partition there.
-    pub fn end_at(&self, next: u64) {
+    pub(crate) fn end_at(&self, next: u64) {
         self.0.store(next, Ordering::Release);
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! All tests of this binary share one database; each has owners of its own, which is also what keeps them apart in production.
 
-pub mod log;
-pub mod rows;
-pub mod schema;
+pub(crate) mod log;
+pub(crate) mod rows;
+pub(crate) mod schema;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -33,55 +33,55 @@ use tower::ServiceExt as _;
 use uuid::Uuid;
 
 /// When the tests' clock stands: 2026-09-29T03:12:00Z.
-pub const NOW: i64 = 1_790_651_520_000_000;
+pub(crate) const NOW: i64 = 1_790_651_520_000_000;
 
 /// The server, with an owner of the test's own.
-pub struct World {
-    pub owner: OwnerId,
-    pub pools: Pools,
-    pub marks: Arc<Watermarks>,
-    pub log: Arc<FixedLog>,
-    pub clock: Arc<ManualClock>,
-    pub store: Arc<FolderStore>,
+pub(crate) struct World {
+    pub(crate) owner: OwnerId,
+    pub(crate) pools: Pools,
+    pub(crate) marks: Arc<Watermarks>,
+    pub(crate) log: Arc<FixedLog>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) store: Arc<FolderStore>,
     app: Router,
     _folder: tempfile::TempDir,
 }
 
 /// An answer, read whole.
-pub struct Answer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
     /// The body as JSON.
     #[track_caller]
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
     /// The body as JSON lines.
     #[track_caller]
-    pub fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// The body as text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
     /// The answer, once it is known to be a success.
     #[track_caller]
-    pub fn ok(self) -> Self {
+    pub(crate) fn ok(self) -> Self {
         assert_eq!(self.status, 200, "{}", self.text());
         self
     }
 
     /// Checks that it is a problem with this code, and gives its detail.
     #[track_caller]
-    pub fn problem(&self, status: u16, code: &str) -> String {
+    pub(crate) fn problem(&self, status: u16, code: &str) -> String {
         assert_eq!(self.status, status, "{}", self.text());
         assert_eq!(self.headers["content-type"], "application/problem+json");
         let body = self.json();
@@ -94,7 +94,7 @@ impl Answer {
 
 impl World {
     /// A fresh owner and router.
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let options = postgres().options(database().await);
         let pools = Pools::connect(&options, PoolSizes { api: 6, system: 2 }).await.unwrap();
         let log = Arc::new(FixedLog::default());
@@ -120,22 +120,22 @@ impl World {
     }
 
     /// Connections without row-level security, to put rows in.
-    pub fn rows(&self) -> &PgPool {
+    pub(crate) fn rows(&self) -> &PgPool {
         &self.pools.system
     }
 
     /// Asks as the test's owner.
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.get_as(self.owner, path).await
     }
 
     /// Asks as somebody.
-    pub async fn get_as(&self, owner: OwnerId, path: &str) -> Answer {
+    pub(crate) async fn get_as(&self, owner: OwnerId, path: &str) -> Answer {
         self.send(caller(owner), path, &[]).await
     }
 
     /// Asks as a caller, with headers.
-    pub async fn send(&self, caller: Caller, path: &str, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) async fn send(&self, caller: Caller, path: &str, headers: &[(&str, &str)]) -> Answer {
         let mut request = Request::get(format!("/api/v1/rm{path}"));
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -147,7 +147,7 @@ impl World {
     }
 
     /// Asks from the server's root, without a key.
-    pub async fn get_root(&self, path: &str) -> Answer {
+    pub(crate) async fn get_root(&self, path: &str) -> Answer {
         self.answer(Request::get(path).body(Body::empty()).unwrap()).await
     }
 
@@ -159,7 +159,7 @@ impl World {
     }
 
     /// Says that the read models hold everything below this offset, in every partition.
-    pub fn applied(&self, next: u64) {
+    pub(crate) fn applied(&self, next: u64) {
         for number in 0..self.log.partitions() {
             self.marks.applied(stash_domain::position::Partition(number), Offset(next));
         }
@@ -167,7 +167,7 @@ impl World {
 }
 
 /// Somebody who may do everything.
-pub fn caller(owner: OwnerId) -> Caller {
+pub(crate) fn caller(owner: OwnerId) -> Caller {
     Caller {
         owner_id: owner,
         api_key_id: ApiKeyId(Uuid::nil()),
@@ -179,7 +179,7 @@ pub fn caller(owner: OwnerId) -> Caller {
 }
 
 /// Somebody new.
-pub fn fresh_owner() -> OwnerId {
+pub(crate) fn fresh_owner() -> OwnerId {
     OwnerId(Uuid::now_v7())
 }
 

@@ -8,27 +8,27 @@ use uuid::Uuid;
 
 /// A trace to put in.
 #[derive(Clone)]
-pub struct NewTrace {
-    pub id: Uuid,
-    pub external_id: Option<String>,
-    pub title: String,
-    pub title_source: &'static str,
-    pub format: &'static str,
-    pub metadata: String,
-    pub steps: Vec<Step>,
-    pub spans: Vec<NewSpan>,
-    pub created_at: i64,
+pub(crate) struct NewTrace {
+    pub(crate) id: Uuid,
+    pub(crate) external_id: Option<String>,
+    pub(crate) title: String,
+    pub(crate) title_source: &'static str,
+    pub(crate) format: &'static str,
+    pub(crate) metadata: String,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) spans: Vec<NewSpan>,
+    pub(crate) created_at: i64,
 }
 
 /// A span to put in.
 #[derive(Clone, Default)]
-pub struct NewSpan {
-    pub id: &'static str,
-    pub parent_id: Option<&'static str>,
-    pub start_ns: u64,
-    pub end_ns: u64,
-    pub input: Option<&'static str>,
-    pub step_indices: Vec<i32>,
+pub(crate) struct NewSpan {
+    pub(crate) id: &'static str,
+    pub(crate) parent_id: Option<&'static str>,
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) input: Option<&'static str>,
+    pub(crate) step_indices: Vec<i32>,
 }
 
 impl Default for NewTrace {
@@ -49,24 +49,24 @@ impl Default for NewTrace {
 
 impl NewTrace {
     /// The id of one of its steps.
-    pub fn step_id(&self, index: usize) -> Uuid {
+    pub(crate) fn step_id(&self, index: usize) -> Uuid {
         derive("test-step", &[self.id.as_bytes(), &index.to_be_bytes()])
     }
 }
 
-pub fn step(role: Role, content: &str) -> Step {
+pub(crate) fn step(role: Role, content: &str) -> Step {
     Step { role, content: content.to_owned(), tool_name: None, tool_input: None, tool_call_id: None, metadata: None }
 }
 
-pub fn user(content: &str) -> Step {
+pub(crate) fn user(content: &str) -> Step {
     step(Role::User, content)
 }
 
-pub fn assistant(content: &str) -> Step {
+pub(crate) fn assistant(content: &str) -> Step {
     step(Role::Assistant, content)
 }
 
-pub fn call(tool: &str, input: &str) -> Step {
+pub(crate) fn call(tool: &str, input: &str) -> Step {
     Step {
         tool_name: Some(tool.to_owned()),
         tool_input: Some(serde_json::from_str(input).unwrap()),
@@ -77,19 +77,19 @@ pub fn call(tool: &str, input: &str) -> Step {
 
 /// An annotation to put in.
 #[derive(Clone)]
-pub struct NewAnnotation {
-    pub id: Uuid,
-    pub trace_id: Uuid,
-    pub step_id: Option<Uuid>,
-    pub rating: Option<i16>,
-    pub comment: Option<&'static str>,
-    pub quote: Option<&'static str>,
-    pub label_error: bool,
-    pub created_at: i64,
+pub(crate) struct NewAnnotation {
+    pub(crate) id: Uuid,
+    pub(crate) trace_id: Uuid,
+    pub(crate) step_id: Option<Uuid>,
+    pub(crate) rating: Option<i16>,
+    pub(crate) comment: Option<&'static str>,
+    pub(crate) quote: Option<&'static str>,
+    pub(crate) label_error: bool,
+    pub(crate) created_at: i64,
 }
 
 impl NewAnnotation {
-    pub fn on(trace: &NewTrace) -> Self {
+    pub(crate) fn on(trace: &NewTrace) -> Self {
         Self {
             id: Uuid::now_v7(),
             trace_id: trace.id,
@@ -102,27 +102,28 @@ impl NewAnnotation {
         }
     }
 
-    pub fn on_step(trace: &NewTrace, index: usize) -> Self {
+    pub(crate) fn on_step(trace: &NewTrace, index: usize) -> Self {
         Self { step_id: Some(trace.step_id(index)), ..Self::on(trace) }
     }
 
-    pub fn rated(self, rating: i16) -> Self {
+    pub(crate) fn rated(self, rating: i16) -> Self {
         Self { rating: Some(rating), ..self }
     }
 }
 
 impl World {
     /// Puts a trace of the test's owner in.
-    pub async fn put(&self, trace: &NewTrace) {
+    pub(crate) async fn put(&self, trace: &NewTrace) {
         self.put_as(self.owner, trace).await;
     }
 
     /// Puts a trace of somebody in.
-    pub async fn put_as(&self, owner: OwnerId, trace: &NewTrace) {
+    pub(crate) async fn put_as(&self, owner: OwnerId, trace: &NewTrace) {
         let mut digester = Digester::new();
         for (index, step) in trace.steps.iter().enumerate() {
             let action = digester.step(step).map(|digest| digest.0.to_vec());
-            let json = |object: &Option<serde_json::Map<_, _>>| object.as_ref().map(|o| serde_json::to_string(o).unwrap());
+            let json =
+                |object: &Option<serde_json::Map<_, _>>| object.as_ref().map(|o| serde_json::to_string(o).unwrap());
             sqlx::query(
                 "INSERT INTO rm_steps (owner_id, trace_id, idx, step_id, role, content, tool_name, tool_input, tool_call_id,
                  metadata, action_digest) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
@@ -184,12 +185,12 @@ impl World {
     }
 
     /// Puts an annotation in, written by the test's owner.
-    pub async fn annotate(&self, annotation: &NewAnnotation) {
+    pub(crate) async fn annotate(&self, annotation: &NewAnnotation) {
         self.annotate_as(self.owner, self.owner.0, annotation).await;
     }
 
     /// Puts an annotation in.
-    pub async fn annotate_as(&self, owner: OwnerId, author: Uuid, annotation: &NewAnnotation) {
+    pub(crate) async fn annotate_as(&self, owner: OwnerId, author: Uuid, annotation: &NewAnnotation) {
         sqlx::query(
             "INSERT INTO rm_annotations (owner_id, annotation_id, trace_id, step_id, subject_id, rating, comment, quote,
              label_error, label_error_note, redacted, author_id, author_name, created_at, updated_at, version)
@@ -211,7 +212,7 @@ impl World {
     }
 
     /// Puts a job in; gives its id.
-    pub async fn job(&self, owner: OwnerId, state: &str, error: Option<&str>) -> Uuid {
+    pub(crate) async fn job(&self, owner: OwnerId, state: &str, error: Option<&str>) -> Uuid {
         let id = Uuid::now_v7();
         let (begun, over) = (state != "queued", !matches!(state, "queued" | "running"));
         sqlx::query(
@@ -233,7 +234,7 @@ impl World {
     }
 
     /// Puts a reward model in whose job is in this state; gives its id.
-    pub async fn model(&self, owner: OwnerId, name: &str, state: &str, traces: &[Uuid]) -> Uuid {
+    pub(crate) async fn model(&self, owner: OwnerId, name: &str, state: &str, traces: &[Uuid]) -> Uuid {
         let id = Uuid::now_v7();
         let job = self.job(owner, state, (state == "failed").then_some("too few pairs")).await;
         let trained = state == "succeeded";
@@ -270,7 +271,7 @@ impl World {
     }
 
     /// Puts a score of a trace in, of its text as it stands or of an older one.
-    pub async fn score(&self, trace: &NewTrace, model: Uuid, score: f64, stands: bool, created_at: i64) {
+    pub(crate) async fn score(&self, trace: &NewTrace, model: Uuid, score: f64, stands: bool, created_at: i64) {
         let mut digester = Digester::new();
         for step in &trace.steps {
             digester.step(step);
@@ -292,7 +293,7 @@ impl World {
     }
 
     /// Puts a score of an action in, of its text as it stands or of an older one.
-    pub async fn action_score(&self, trace: &NewTrace, index: usize, model: Uuid, credit: f64, stands: bool) {
+    pub(crate) async fn action_score(&self, trace: &NewTrace, index: usize, model: Uuid, credit: f64, stands: bool) {
         let mut digester = Digester::new();
         let digests: Vec<_> = trace.steps.iter().map(|step| digester.step(step)).collect();
         let digest = if stands { digests[index].unwrap().0.to_vec() } else { vec![0; 32] };
@@ -313,7 +314,7 @@ impl World {
     }
 
     /// Puts a scoring run in; gives its id.
-    pub async fn run(&self, trace: Uuid, model: Uuid, state: &str, created_at: i64) -> Uuid {
+    pub(crate) async fn run(&self, trace: Uuid, model: Uuid, state: &str, created_at: i64) -> Uuid {
         let id = Uuid::now_v7();
         let job = self.job(self.owner, state, (state == "parked").then_some("no worker")).await;
         sqlx::query(
