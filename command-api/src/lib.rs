@@ -1,1 +1,93 @@
-//! stash-command-api.
+//! The routes that change something. A handler is thin: it reads what the decision depends on, lets `stash_domain::commands`
+//! decide, seals what is personal, submits one record and answers with its verdict.
+//!
+//! Answers are the types that the read routes give, so that a command says what a read at its position would say; for that one
+//! reason this crate knows `stash-query-api`.
+
+pub mod dispatch;
+pub mod import;
+mod openapi;
+mod path;
+mod raw_body;
+pub mod routes;
+mod state;
+
+pub use openapi::openapi;
+
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::from_fn;
+use axum::routing::{delete, patch, post};
+use axum::{Extension, Router};
+use stash_domain::error::Code;
+use stash_infra::clock::Clock;
+use stash_infra::http::{BodyLimit, Problem, caller};
+use stash_infra::postgres::Pools;
+use stash_infra::subject_keys::SubjectKeys;
+use stash_infra::submit::Submitter;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Imports that run at once in one process; more wait. Each holds about 40 MB at most.
+pub const IMPORTS_AT_ONCE: usize = 3;
+
+/// Bytes of an import's JSON body; larger files go as a raw body.
+pub const IMPORT_JSON_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What commands are made with.
+#[derive(Clone)]
+pub struct CommandState {
+    /// The door to the log.
+    pub submitter: Arc<Submitter>,
+    /// Reads as the caller.
+    pub pools: Pools,
+    /// Makes and finds keys.
+    pub keys: Arc<SubjectKeys>,
+    /// Imports.
+    pub importer: import::Importer,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Where raw bodies are spooled.
+    pub spool_folder: PathBuf,
+    /// Bytes of a raw body after inflation.
+    pub import_bytes_max: u64,
+    /// `RM_COMPUTE`; none when the deployment does not set it.
+    pub compute: Option<String>,
+    /// Lets imports in one after another.
+    pub imports: Arc<Semaphore>,
+}
+
+impl CommandState {
+    /// The deployment's compute class.
+    ///
+    /// # Errors
+    /// `not_configured`, naming the setting.
+    fn compute(&self) -> Result<&str, Problem> {
+        self.compute.as_deref().ok_or_else(|| {
+            Problem::new(
+                Code::NotConfigured,
+                "the server's setting RM_COMPUTE is missing, so it cannot train or score; the operator sets it to `local` or `remote`",
+            )
+        })
+    }
+}
+
+/// The routes, relative to `/api/v1/rm`; they go inside the layer that finds the caller.
+pub fn router(state: CommandState) -> Router {
+    use routes::{annotations, reward_models, traces};
+    // The raw body is bounded by the import's own setting, and the JSON one by this.
+    let import: Router<CommandState> = Router::new()
+        .route("/traces/import", post(traces::import::handle))
+        .layer(Extension(BodyLimit(IMPORT_JSON_BYTES_MAX)))
+        .layer(DefaultBodyLimit::disable());
+    Router::new()
+        .route("/traces/{trace_id}", delete(traces::delete::handle))
+        .route("/traces/{trace_id}/score", post(traces::score::handle))
+        .route("/traces/{trace_id}/annotations", post(annotations::create::handle))
+        .route("/annotations/{annotation_id}", patch(annotations::change::handle).delete(annotations::delete::handle))
+        .route("/reward-models", post(reward_models::create::handle))
+        .route("/reward-models/{id}/cancel", post(reward_models::cancel::handle))
+        .merge(import)
+        .route_layer(from_fn(caller::require_reward_models))
+        .with_state(state)
+}

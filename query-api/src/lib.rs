@@ -10,6 +10,7 @@ mod content;
 mod cursor;
 mod errors;
 mod ids;
+pub mod load;
 mod openapi;
 mod params;
 mod routes;

@@ -2,6 +2,7 @@
 
 use crate::errors::Failure;
 use crate::ids::{PathId, uuid};
+use crate::load;
 use crate::state::QueryState;
 use crate::types::Annotation;
 use axum::Json;
@@ -33,8 +34,7 @@ pub(crate) async fn get(
 ) -> Result<impl IntoResponse, Failure> {
     let id = uuid(&path)?;
     let mut tx = state.begin(caller.owner_id).await?;
-    let annotation: Option<Annotation> =
-        sqlx::query_as(include_str!("get.sql")).bind(caller.owner_id.0).bind(id).fetch_optional(&mut *tx).await?;
+    let annotation = load::annotation(&mut tx, caller.owner_id, id.into()).await?;
     let annotation = annotation.ok_or_else(|| Failure::not_found("annotation", id))?;
     Ok((ETag(annotation.version.cast_unsigned()), Json(annotation)))
 }

@@ -2,8 +2,9 @@
 
 use crate::errors::Failure;
 use crate::ids::{PathId, uuid};
+use crate::load;
 use crate::state::QueryState;
-use crate::types::{RewardModel, RewardModelDetail};
+use crate::types::RewardModelDetail;
 use axum::Json;
 use axum::extract::State;
 use stash_infra::identity::Caller;
@@ -25,8 +26,7 @@ pub(crate) async fn get(
     let id = uuid(&path)?;
     let owner = caller.owner_id.0;
     let mut tx = state.begin(caller.owner_id).await?;
-    let model: Option<RewardModel> =
-        sqlx::query_as(include_str!("get.sql")).bind(owner).bind(id).fetch_optional(&mut *tx).await?;
+    let model = load::reward_model(&mut tx, caller.owner_id, id.into()).await?;
     let model = model.ok_or_else(|| Failure::not_found("reward model", id))?;
     // As many as one model may be given, which is bounded.
     let trace_ids = sqlx::query_scalar(include_str!("traces.sql")).bind(owner).bind(id).fetch_all(&mut *tx).await?;

@@ -2,6 +2,7 @@
 
 use crate::errors::Failure;
 use crate::ids::{PathId, uuid};
+use crate::load;
 use crate::state::QueryState;
 use crate::types::ScoringRun;
 use axum::Json;
@@ -24,7 +25,6 @@ pub(crate) async fn get(
 ) -> Result<Json<ScoringRun>, Failure> {
     let id = uuid(&path)?;
     let mut tx = state.begin(caller.owner_id).await?;
-    let run: Option<ScoringRun> =
-        sqlx::query_as(include_str!("get.sql")).bind(caller.owner_id.0).bind(id).fetch_optional(&mut *tx).await?;
+    let run = load::scoring_run(&mut tx, caller.owner_id, id.into()).await?;
     run.map(Json).ok_or_else(|| Failure::not_found("scoring run", id))
 }

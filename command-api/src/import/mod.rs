@@ -1,0 +1,135 @@
+//! Importing traces, in constant memory whatever the size of the input.
+//!
+//! 1. The body is spooled to a file (or stays in memory, for a JSON body), inflated and bounded: [`spool`].
+//! 2. The whole input is checked, so that an error in its last line is known before anything is stored.
+//! 3. A blocking thread reads it again and cuts it into batches of pieces ([`pieces`]); meanwhile the traces of the batch before
+//!    are given ids, rendered, sealed and written to the artifact store ([`sealer`]).
+//! 4. One record points at all of it. It is acknowledged once it is durable.
+//!
+//! Every id is derived from the command or from the external id, and sealing is deterministic, so a retried import finds the
+//! blobs of the first attempt and its record changes nothing.
+
+pub mod pieces;
+pub mod sealer;
+pub mod spool;
+
+use pieces::{Batch, Pieces};
+use sealer::Sealer;
+use spool::Source;
+use stash_domain::events::TracesImported;
+use stash_domain::formats::{self, ReadError, ReadOptions, Report};
+use stash_domain::ids::{CommandId, ImportId, OwnerId, TraceId, made_by};
+use stash_domain::record::{Append, Expected, StreamId};
+use stash_infra::artifacts::ArtifactStore;
+use stash_infra::bundle::BundleError;
+use stash_infra::subject_keys::{KeyError, SubjectKeys};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Batches on their way from the reading thread to the sealer: one being made, one waiting, one being sealed.
+const BATCHES_IN_FLIGHT: usize = 1;
+
+/// Why an import failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The input breaks its format's rules.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// It cannot be sealed or stored.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// Keys cannot be made.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// The database cannot be asked.
+    #[error(transparent)]
+    Database(#[from] sqlx::Error),
+    /// A frame cannot be written: a fault of ours.
+    #[error("a trace cannot be written: {0}")]
+    Frame(String),
+    /// The process is shutting down.
+    #[error("the import was stopped")]
+    Stopped,
+}
+
+/// An import that is ready to be appended.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The events.
+    pub appends: Vec<Append>,
+    /// Ids of the traces, in the order of the input.
+    pub trace_ids: Vec<TraceId>,
+    /// How many of them there were before.
+    pub updated: u64,
+    /// What was read.
+    pub report: Report,
+}
+
+/// What an import is made with.
+#[derive(Clone)]
+pub struct Importer {
+    /// Makes the traces' keys.
+    pub keys: Arc<SubjectKeys>,
+    /// Takes the blobs.
+    pub store: Arc<dyn ArtifactStore>,
+    /// Answers which traces there are already.
+    pub pool: sqlx::PgPool,
+}
+
+impl Importer {
+    /// Checks the input, seals it and says what to append.
+    ///
+    /// # Errors
+    /// [`ImportError`]; at most blobs that nothing points at are left behind.
+    pub async fn prepare(
+        &self,
+        owner: OwnerId,
+        command: CommandId,
+        format: String,
+        options: ReadOptions,
+        source: Source,
+    ) -> Result<Prepared, ImportError> {
+        let import_id = ImportId(made_by(command, "import", 0));
+        let (sender, receiver) = mpsc::channel(BATCHES_IN_FLIGHT);
+        let reading = tokio::task::spawn_blocking(move || read(&format, options, source, sender));
+        let mut sealer = Sealer::new(self.clone(), owner, command, import_id);
+        let sealed = seal(&mut sealer, receiver).await;
+        // An error of the input comes first: it is the cause of a channel that ended early.
+        let report = reading.await.map_err(|_| ImportError::Stopped)??;
+        sealed?;
+        let sealed = sealer.finish().await?;
+        let event = TracesImported {
+            import_id,
+            source_format: report.format.to_owned(),
+            trace_count: i64::try_from(sealed.trace_ids.len()).unwrap_or(i64::MAX),
+            step_count: i64::try_from(report.steps).unwrap_or(i64::MAX),
+            bundle: sealed.bundle,
+        };
+        let append =
+            Append { stream: StreamId::Import(import_id), expected: Expected::Any, events: vec![event.into()] };
+        Ok(Prepared { appends: vec![append], trace_ids: sealed.trace_ids, updated: sealed.updated, report })
+    }
+}
+
+/// Checks and then reads the input, on a blocking thread.
+fn read(
+    format: &str,
+    options: ReadOptions,
+    mut source: Source,
+    sender: mpsc::Sender<Batch>,
+) -> Result<Report, ImportError> {
+    let checked = formats::check(format, &mut source, options)?;
+    source.rewind().map_err(ReadError::Io)?;
+    let mut pieces = Pieces::new(sender);
+    // The format that `check` recognised, so that `auto` cannot decide otherwise the second time.
+    let report = formats::read(checked.format, &mut source, options, &mut pieces)?;
+    pieces.finish()?;
+    Ok(report)
+}
+
+async fn seal(sealer: &mut Sealer, mut batches: mpsc::Receiver<Batch>) -> Result<(), ImportError> {
+    while let Some(batch) = batches.recv().await {
+        sealer.take(batch).await?;
+    }
+    Ok(())
+}

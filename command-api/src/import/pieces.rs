@@ -1,0 +1,113 @@
+//! The input cut into batches: what the reading thread hands to the sealer.
+
+use super::ImportError;
+use stash_domain::formats::{SinkError, TraceSink};
+use stash_domain::trace::{Span, Step, TraceHead};
+use tokio::sync::mpsc;
+
+/// Approximate bytes of one batch. Keys are made once per batch, so small traces share the round trip.
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// Pieces of one batch, for traces of tiny steps.
+const BATCH_PIECES_MAX: usize = 50_000;
+
+/// A piece of a trace.
+pub enum Piece {
+    /// A trace begins.
+    Begin(TraceHead),
+    /// Its next step.
+    Step(Step),
+    /// Its next span.
+    Span(Span),
+    /// It is complete.
+    End,
+}
+
+/// Pieces in the order of the input; a trace may go over several batches.
+pub type Batch = Vec<Piece>;
+
+/// Gathers pieces and sends full batches.
+pub struct Pieces {
+    sender: mpsc::Sender<Batch>,
+    batch: Batch,
+    bytes: usize,
+}
+
+impl Pieces {
+    /// Sends to this channel; it waits while the channel is full.
+    pub fn new(sender: mpsc::Sender<Batch>) -> Self {
+        Self { sender, batch: Vec::new(), bytes: 0 }
+    }
+
+    /// Sends what is left.
+    ///
+    /// # Errors
+    /// [`ImportError::Stopped`] when the sealer has failed; its own error says why.
+    pub fn finish(mut self) -> Result<(), ImportError> {
+        self.send().map_err(|_| ImportError::Stopped)
+    }
+
+    fn push(&mut self, piece: Piece, bytes: usize) -> Result<(), SinkError> {
+        self.batch.push(piece);
+        self.bytes += bytes;
+        if self.bytes >= BATCH_BYTES || self.batch.len() >= BATCH_PIECES_MAX {
+            self.send()?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self) -> Result<(), SinkError> {
+        self.bytes = 0;
+        let batch = std::mem::take(&mut self.batch);
+        if !batch.is_empty() {
+            self.sender.blocking_send(batch).map_err(|_| "the sealer has stopped")?;
+        }
+        Ok(())
+    }
+}
+
+impl TraceSink for Pieces {
+    fn begin(&mut self, head: TraceHead) -> Result<(), SinkError> {
+        // Ids, title and a typical metadata object; larger metadata is bounded by the reader.
+        self.push(Piece::Begin(head), 1024)
+    }
+
+    fn step(&mut self, step: Step) -> Result<(), SinkError> {
+        let bytes = step.content.len() + step.tool_input.as_ref().map_or(0, json_bytes) + 128;
+        self.push(Piece::Step(step), bytes)
+    }
+
+    fn span(&mut self, span: Span) -> Result<(), SinkError> {
+        let bytes = [&span.input, &span.output].into_iter().flatten().map(String::len).sum::<usize>() + 256;
+        self.push(Piece::Span(span), bytes)
+    }
+
+    fn end(&mut self) -> Result<(), SinkError> {
+        self.push(Piece::End, 16)
+    }
+}
+
+/// Roughly the bytes of an object: what its strings hold, and something for each value.
+fn json_bytes(object: &serde_json::Map<String, serde_json::Value>) -> usize {
+    let mut bytes = 0;
+    let mut todo: Vec<&serde_json::Value> = Vec::new();
+    for (key, value) in object {
+        bytes += key.len();
+        todo.push(value);
+    }
+    while let Some(value) = todo.pop() {
+        bytes += 32;
+        match value {
+            serde_json::Value::String(text) => bytes += text.len(),
+            serde_json::Value::Array(items) => todo.extend(items),
+            serde_json::Value::Object(fields) => {
+                for (key, value) in fields {
+                    bytes += key.len();
+                    todo.push(value);
+                }
+            }
+            _ => {}
+        }
+    }
+    bytes
+}

@@ -1,0 +1,230 @@
+//! From pieces to sealed frames: trace ids, keys, step ids, digests, titles.
+
+use super::pieces::{Batch, Piece};
+use super::{ImportError, Importer};
+use serde_json::{Map, Value};
+use stash_domain::ids::{CommandId, ImportId, OwnerId, SubjectId, TraceId, content_subject, made_by, trace_id_of};
+use stash_domain::limits::FRAME_BYTES_TARGET;
+use stash_domain::rendering::Digester;
+use stash_domain::sealed::Bundle;
+use stash_domain::trace::frame::{Frame, SpansFrame, StepsFrame, StoredStep, SummaryFrame};
+use stash_domain::trace::step_id::StepIds;
+use stash_domain::trace::title::Titler;
+use stash_domain::trace::{Span, Step, TraceHead};
+use stash_infra::bundle::BundleWriter;
+use stash_infra::seal::Purpose;
+use stash_infra::subject_keys::SubjectKey;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// What became of the traces.
+pub struct Sealed {
+    /// The frames.
+    pub bundle: Bundle,
+    /// Ids in the order of the input.
+    pub trace_ids: Vec<TraceId>,
+    /// How many there were before.
+    pub updated: u64,
+}
+
+/// Seals one import.
+pub struct Sealer {
+    importer: Importer,
+    owner: OwnerId,
+    command: CommandId,
+    import: ImportId,
+    writer: BundleWriter,
+    open: Option<Open>,
+    trace_ids: Vec<TraceId>,
+    updated: u64,
+}
+
+/// The trace being sealed.
+struct Open {
+    id: TraceId,
+    key: SubjectKey,
+    external_id: Option<String>,
+    metadata: Map<String, Value>,
+    title: Titler,
+    ids: StepIds,
+    digester: Digester,
+    steps: Vec<StoredStep>,
+    steps_bytes: usize,
+    spans: Vec<Span>,
+    spans_bytes: usize,
+    step_count: u32,
+    action_count: u32,
+    span_count: u32,
+}
+
+impl Sealer {
+    /// Starts an import.
+    pub fn new(importer: Importer, owner: OwnerId, command: CommandId, import: ImportId) -> Self {
+        let writer = BundleWriter::new(importer.store.clone(), owner, Purpose::TRACE_FRAMES);
+        Self { importer, owner, command, import, writer, open: None, trace_ids: Vec::new(), updated: 0 }
+    }
+
+    /// Takes a batch: first makes the keys of all traces that begin in it, then seals.
+    ///
+    /// # Errors
+    /// [`ImportError`]; the import is then over.
+    pub async fn take(&mut self, batch: Batch) -> Result<(), ImportError> {
+        let begun = self.begun(&batch);
+        let keys = self.keys_of(&begun).await?;
+        self.updated += self.existing(&begun).await?;
+        let mut begun = begun.into_iter();
+        for piece in batch {
+            match piece {
+                Piece::Begin(head) => {
+                    let id = begun.next().ok_or(ImportError::Stopped)?;
+                    self.open = Some(self.begin(id, head, &keys)?);
+                    self.trace_ids.push(id);
+                }
+                Piece::Step(step) => self.step(step).await?,
+                Piece::Span(span) => self.span(span).await?,
+                Piece::End => self.end().await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// [`ImportError::Bundle`].
+    pub async fn finish(self) -> Result<Sealed, ImportError> {
+        Ok(Sealed { bundle: self.writer.finish().await?, trace_ids: self.trace_ids, updated: self.updated })
+    }
+
+    /// Ids of the traces that begin in a batch. A trace without an external id gets one from the command and its number.
+    fn begun(&self, batch: &Batch) -> Vec<TraceId> {
+        let mut ordinal = self.trace_ids.len() as u64;
+        let mut begun = Vec::new();
+        for piece in batch {
+            if let Piece::Begin(head) = piece {
+                begun.push(match &head.external_id {
+                    Some(external) => trace_id_of(self.owner, external),
+                    None => TraceId(made_by(self.command, "trace", ordinal)),
+                });
+                ordinal += 1;
+            }
+        }
+        begun
+    }
+
+    async fn keys_of(&self, begun: &[TraceId]) -> Result<HashMap<SubjectId, SubjectKey>, ImportError> {
+        let mut subjects: Vec<SubjectId> =
+            begun.iter().flat_map(|trace| [SubjectId::from(*trace), content_subject(self.import, *trace)]).collect();
+        subjects.sort_unstable();
+        subjects.dedup();
+        let keys = self.importer.keys.ensure(self.owner, &subjects).await?;
+        Ok(keys.into_iter().map(|key| (key.subject(), key)).collect())
+    }
+
+    async fn existing(&self, begun: &[TraceId]) -> Result<u64, ImportError> {
+        if begun.is_empty() {
+            return Ok(0);
+        }
+        let ids: Vec<Uuid> = begun.iter().map(|id| id.0).collect();
+        let (count,): (i64,) = sqlx::query_as(include_str!("existing.sql"))
+            .bind(self.owner.0)
+            .bind(ids)
+            .fetch_one(&self.importer.pool)
+            .await?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn begin(&self, id: TraceId, head: TraceHead, keys: &HashMap<SubjectId, SubjectKey>) -> Result<Open, ImportError> {
+        let identity = keys.get(&SubjectId::from(id)).ok_or(ImportError::Stopped)?;
+        let key = keys.get(&content_subject(self.import, id)).ok_or(ImportError::Stopped)?;
+        Ok(Open {
+            id,
+            key: key.clone(),
+            external_id: head.external_id,
+            metadata: head.metadata,
+            title: Titler::new(head.title),
+            ids: StepIds::new(identity.step_id_key(), id),
+            digester: Digester::new(),
+            steps: Vec::new(),
+            steps_bytes: 0,
+            spans: Vec::new(),
+            spans_bytes: 0,
+            step_count: 0,
+            action_count: 0,
+            span_count: 0,
+        })
+    }
+
+    async fn step(&mut self, step: Step) -> Result<(), ImportError> {
+        let open = self.open.as_mut().ok_or(ImportError::Stopped)?;
+        open.title.see(&step);
+        let action_digest = open.digester.step(&step);
+        open.step_count += 1;
+        open.action_count += u32::from(action_digest.is_some());
+        open.steps_bytes += step.content.len() + 256;
+        open.steps.push(StoredStep { id: open.ids.next(&step), step, action_digest });
+        if open.steps_bytes >= FRAME_BYTES_TARGET {
+            self.flush_steps().await?;
+        }
+        Ok(())
+    }
+
+    async fn span(&mut self, span: Span) -> Result<(), ImportError> {
+        let open = self.open.as_mut().ok_or(ImportError::Stopped)?;
+        open.span_count += 1;
+        open.spans_bytes += [&span.input, &span.output].into_iter().flatten().map(String::len).sum::<usize>() + 256;
+        open.spans.push(span);
+        if open.spans_bytes >= FRAME_BYTES_TARGET {
+            self.flush_spans().await?;
+        }
+        Ok(())
+    }
+
+    async fn end(&mut self) -> Result<(), ImportError> {
+        self.flush_steps().await?;
+        self.flush_spans().await?;
+        let open = self.open.take().ok_or(ImportError::Stopped)?;
+        let (title, title_source) = open.title.finish();
+        let summary = SummaryFrame {
+            trace_id: open.id,
+            external_id: open.external_id,
+            title,
+            title_source: title_source.name().to_owned(),
+            metadata: open.metadata,
+            step_count: open.step_count,
+            action_count: open.action_count,
+            span_count: open.span_count,
+            trace_digest: open.digester.current(),
+        };
+        push(&mut self.writer, &open.key, Frame::Summary(summary)).await
+    }
+
+    async fn flush_steps(&mut self) -> Result<(), ImportError> {
+        let open = self.open.as_mut().ok_or(ImportError::Stopped)?;
+        if open.steps.is_empty() {
+            return Ok(());
+        }
+        open.steps_bytes = 0;
+        let steps = std::mem::take(&mut open.steps);
+        let before = open.step_count - u32::try_from(steps.len()).unwrap_or(open.step_count);
+        let frame = StepsFrame { trace_id: open.id, first_index: before, steps };
+        push(&mut self.writer, &open.key, Frame::Steps(frame)).await
+    }
+
+    async fn flush_spans(&mut self) -> Result<(), ImportError> {
+        let open = self.open.as_mut().ok_or(ImportError::Stopped)?;
+        if open.spans.is_empty() {
+            return Ok(());
+        }
+        open.spans_bytes = 0;
+        let spans = std::mem::take(&mut open.spans);
+        let before = open.span_count - u32::try_from(spans.len()).unwrap_or(open.span_count);
+        let frame = SpansFrame { trace_id: open.id, first_index: before, spans };
+        push(&mut self.writer, &open.key, Frame::Spans(frame)).await
+    }
+}
+
+async fn push(writer: &mut BundleWriter, key: &SubjectKey, frame: Frame) -> Result<(), ImportError> {
+    let plain = frame.encode().map_err(|error| ImportError::Frame(error.to_string()))?;
+    Ok(writer.push(key, plain).await?)
+}

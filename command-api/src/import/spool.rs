@@ -1,0 +1,136 @@
+//! The body of an import on its way to where it can be read twice: memory for a JSON body, a file without a name for a raw one.
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+use stash_domain::ids::Digest;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// Bytes of the reading buffer.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Input that can be read more than once.
+pub enum Source {
+    /// In memory.
+    Memory(Cursor<Bytes>),
+    /// In a temporary file that is gone when it is closed.
+    File(BufReader<File>),
+}
+
+impl Source {
+    /// Input in memory.
+    pub fn of(bytes: Bytes) -> Self {
+        Self::Memory(Cursor::new(bytes))
+    }
+
+    /// Back to the first byte.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn rewind(&mut self) -> io::Result<()> {
+        self.seek(SeekFrom::Start(0)).map(|_| ())
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Memory(inner) => inner.read(buffer),
+            Self::File(inner) => inner.read(buffer),
+        }
+    }
+}
+
+impl BufRead for Source {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Self::Memory(inner) => inner.fill_buf(),
+            Self::File(inner) => inner.fill_buf(),
+        }
+    }
+
+    fn consume(&mut self, amount: usize) {
+        match self {
+            Self::Memory(inner) => inner.consume(amount),
+            Self::File(inner) => inner.consume(amount),
+        }
+    }
+}
+
+impl Seek for Source {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Memory(inner) => inner.seek(to),
+            Self::File(inner) => inner.seek(to),
+        }
+    }
+}
+
+/// A file being filled.
+pub struct Spool {
+    file: File,
+    bytes: u64,
+    limit: u64,
+    hash: Sha256,
+}
+
+/// Why a body could not be spooled.
+#[derive(Debug, thiserror::Error)]
+pub enum SpoolError {
+    /// More bytes than the limit, after inflation.
+    #[error("the body has more than {0} bytes after inflation")]
+    TooLarge(u64),
+    /// The body broke off, or its compressed form is damaged.
+    #[error("the body cannot be read to its end: {0}")]
+    Broken(io::Error),
+    /// The disk is full.
+    #[error("there is no room for the body on the server's disk")]
+    Full,
+    /// The file failed otherwise.
+    #[error("the body cannot be kept: {0}")]
+    Io(io::Error),
+}
+
+impl From<io::Error> for SpoolError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl Spool {
+    /// A new file in this folder, which takes at most `limit` bytes.
+    ///
+    /// # Errors
+    /// [`SpoolError`].
+    pub fn create(folder: &Path, limit: u64) -> Result<Self, SpoolError> {
+        Ok(Self { file: tempfile::tempfile_in(folder)?, bytes: 0, limit, hash: Sha256::new() })
+    }
+
+    /// Adds bytes. Blocking.
+    ///
+    /// # Errors
+    /// [`SpoolError`].
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), SpoolError> {
+        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
+        if self.bytes > self.limit {
+            return Err(SpoolError::TooLarge(self.limit));
+        }
+        self.hash.update(bytes);
+        Ok(self.file.write_all(bytes)?)
+    }
+
+    /// The filled file, at its beginning, and the digest of its bytes.
+    ///
+    /// # Errors
+    /// [`SpoolError`].
+    pub fn finish(mut self) -> Result<(Source, Digest), SpoolError> {
+        self.file.flush()?;
+        self.file.rewind()?;
+        let digest = Digest(self.hash.finalize().into());
+        Ok((Source::File(BufReader::with_capacity(BUFFER_BYTES, self.file)), digest))
+    }
+}

@@ -1,0 +1,4 @@
+//! Commands about reward models.
+
+pub mod cancel;
+pub mod create;

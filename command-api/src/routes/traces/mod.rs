@@ -1,0 +1,5 @@
+//! Commands about traces.
+
+pub mod delete;
+pub mod import;
+pub mod score;

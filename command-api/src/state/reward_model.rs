@@ -1,0 +1,95 @@
+//! Reward models, as commands see them.
+
+use crate::CommandState;
+use crate::dispatch::Refused;
+use stash_domain::commands::jobs::cancel;
+use stash_domain::commands::scoring_runs::request::View;
+use stash_domain::error::Code;
+use stash_domain::ids::{JobId, RewardModelId, ScoringRunId, TraceId};
+use stash_domain::views::job::JobState;
+use stash_domain::views::reward_model::status_of;
+use stash_infra::http::Problem;
+use stash_infra::identity::Caller;
+use uuid::Uuid;
+
+/// The answer when the caller has no such model.
+fn not_found(id: RewardModelId) -> Problem {
+    Problem::new(Code::NotFound, format!("there is no reward model {id}"))
+}
+
+fn state_of(name: &str) -> Result<JobState, Problem> {
+    JobState::of_name(name).ok_or_else(|| Problem::internal(&format_args!("rm_jobs holds the state {name:?}")))
+}
+
+impl CommandState {
+    /// What a scoring by this model depends on, and the run that is at work already.
+    ///
+    /// # Errors
+    /// `not_found`; those of the database.
+    pub async fn scoring_view(
+        &self,
+        caller: &Caller,
+        model: RewardModelId,
+        trace: TraceId,
+        action_count: i64,
+    ) -> Result<(View, Option<ScoringRunId>), Refused> {
+        let mut tx = self.read(caller).await?;
+        let row: Option<(Option<String>, String, Option<String>)> = sqlx::query_as(include_str!("reward_model.sql"))
+            .bind(caller.owner_id.0)
+            .bind(model.0)
+            .fetch_optional(&mut *tx)
+            .await?;
+        let (name, state, metrics) = row.ok_or_else(|| not_found(model))?;
+        let metrics: serde_json::Value =
+            metrics.and_then(|metrics| serde_json::from_str(&metrics).ok()).unwrap_or_default();
+        let view = View {
+            action_count,
+            model_name: name.unwrap_or_else(|| model.to_string()),
+            model_status: status_of(state_of(&state)?).to_owned(),
+            scores_actions: metrics.get("action_scoring_version").is_some_and(|version| !version.is_null()),
+        };
+        let active: Option<(Uuid,)> = sqlx::query_as(include_str!("active_run.sql"))
+            .bind(caller.owner_id.0)
+            .bind(trace.0)
+            .bind(model.0)
+            .fetch_optional(&mut *tx)
+            .await?;
+        Ok((view, active.map(|(id,)| id.into())))
+    }
+
+    /// The job of a model.
+    ///
+    /// # Errors
+    /// `not_found`; those of the database.
+    pub async fn model_job(&self, caller: &Caller, model: RewardModelId) -> Result<cancel::View, Refused> {
+        let mut tx = self.read(caller).await?;
+        let row: Option<(Uuid, String, i32, i64)> = sqlx::query_as(include_str!("model_job.sql"))
+            .bind(caller.owner_id.0)
+            .bind(model.0)
+            .fetch_optional(&mut *tx)
+            .await?;
+        let (job, state, attempt, version) = row.ok_or_else(|| not_found(model))?;
+        Ok(cancel::View { job_id: JobId(job), state: state_of(&state)?, attempt, version: version.cast_unsigned() })
+    }
+
+    /// Refuses traces that the caller does not own.
+    ///
+    /// # Errors
+    /// `not_found`, naming the first one; those of the database.
+    pub async fn require_traces(&self, caller: &Caller, traces: &[TraceId]) -> Result<(), Refused> {
+        let mut tx = self.read(caller).await?;
+        let ids: Vec<Uuid> = traces.iter().map(|id| id.0).collect();
+        let missing: Option<(Uuid,)> = sqlx::query_as(include_str!("missing_traces.sql"))
+            .bind(caller.owner_id.0)
+            .bind(ids)
+            .fetch_optional(&mut *tx)
+            .await?;
+        match missing {
+            None => Ok(()),
+            Some((id,)) => {
+                let detail = format!("trace_ids: there is no trace {id}");
+                Err(Problem::new(Code::NotFound, detail).with("trace_id", id.to_string()).into())
+            }
+        }
+    }
+}

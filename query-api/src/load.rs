@@ -1,0 +1,41 @@
+//! Single things as their read routes give them, for commands that answer with what they changed.
+
+use crate::types::{Annotation, RewardModel, ScoringRun};
+use sqlx::PgConnection;
+use stash_domain::ids::{AnnotationId, OwnerId, RewardModelId, ScoringRunId};
+
+/// An annotation of the owner.
+///
+/// # Errors
+/// Those of the database.
+pub async fn annotation(
+    tx: &mut PgConnection,
+    owner: OwnerId,
+    id: AnnotationId,
+) -> Result<Option<Annotation>, sqlx::Error> {
+    sqlx::query_as(include_str!("routes/annotations/get.sql")).bind(owner.0).bind(id.0).fetch_optional(tx).await
+}
+
+/// A reward model of the owner.
+///
+/// # Errors
+/// Those of the database.
+pub async fn reward_model(
+    tx: &mut PgConnection,
+    owner: OwnerId,
+    id: RewardModelId,
+) -> Result<Option<RewardModel>, sqlx::Error> {
+    sqlx::query_as(include_str!("routes/reward_models/get.sql")).bind(owner.0).bind(id.0).fetch_optional(tx).await
+}
+
+/// A scoring run of the owner.
+///
+/// # Errors
+/// Those of the database.
+pub async fn scoring_run(
+    tx: &mut PgConnection,
+    owner: OwnerId,
+    id: ScoringRunId,
+) -> Result<Option<ScoringRun>, sqlx::Error> {
+    sqlx::query_as(include_str!("routes/scoring_runs/get.sql")).bind(owner.0).bind(id.0).fetch_optional(tx).await
+}
