@@ -3,9 +3,9 @@
 
 use crate::admission::{self, Decisions};
 use crate::checkpoint::Checkpoints;
-use crate::dead_letter;
+use crate::dead_letter::{self, scopes};
 use crate::error::ApplyError;
-use crate::read_models::{self, Accepted, Deps};
+use crate::read_models::{self, Accepted, Kind, Shredded, Tools};
 use sqlx::{Connection as _, PgConnection};
 use stash_domain::admit::Judged;
 use stash_domain::ids::CommandId;
@@ -42,6 +42,8 @@ pub(crate) struct Applied {
     pub(crate) to: BTreeMap<Partition, Offset>,
     /// Events applied.
     pub(crate) events: usize,
+    /// Subjects erased.
+    shredded: Shredded,
 }
 
 /// What to do with the accepted records of a batch.
@@ -61,35 +63,43 @@ pub(crate) async fn apply(
     connection: &mut PgConnection,
     checkpoints: &Checkpoints,
     entries: &[Entry],
-    deps: &Deps,
+    tools: &Tools,
     mode: Mode,
 ) -> Result<Applied, ApplyError> {
     let mut tx = connection.begin().await?;
-    let applied = apply_in(&mut tx, checkpoints, entries, deps, mode).await?;
-    if deps.announce {
+    let applied = apply_in(&mut tx, checkpoints, entries, tools, mode).await?;
+    if tools.kind == Kind::Live {
         sqlx::query(include_str!("announce.sql")).execute(&mut *tx).await?;
     }
-    tx.commit().await?;
+    let committed = tx.commit().await;
+    // A commit that failed may have happened all the same. Forgetting a key too often costs a query.
+    forget(tools, &applied.shredded);
+    committed?;
     Ok(applied)
+}
+
+/// Drops the keys of erased subjects from the memory of this process.
+pub(crate) fn forget(tools: &Tools, shredded: &Shredded) {
+    for (owner, subjects) in shredded {
+        tools.keys.forget(*owner, subjects);
+    }
 }
 
 async fn apply_in(
     tx: &mut PgConnection,
     checkpoints: &Checkpoints,
     entries: &[Entry],
-    deps: &Deps,
+    tools: &Tools,
     mode: Mode,
 ) -> Result<Applied, ApplyError> {
-    let mut applied = Applied::default();
-    for entry in entries {
-        applied.to.insert(entry.position.partition, entry.position.offset.next());
-    }
+    let mut applied =
+        Applied { to: checkpoints.after(entries.iter().map(|entry| entry.position))?, ..Applied::default() };
     // First, so that a projector that has lost a partition stops before it does any work; the row lock holds until the commit.
     checkpoints.advance(tx, &applied.to).await?;
 
     let records = || entries.iter().filter_map(|entry| entry.record.as_ref().ok());
     let mut state = admission::load(tx, records()).await?;
-    let parked = parked_streams(tx, deps, records()).await?;
+    let mut parked = parked_scopes(tx, tools, records()).await?;
     let mut decisions = Decisions::default();
     let mut accepted = Vec::new();
     for entry in entries {
@@ -110,38 +120,35 @@ async fn apply_in(
         if !takes_effect {
             continue;
         }
-        let waits = record.appends.iter().any(|append| parked.contains(&append.stream.to_string()));
+        let waits = !parked.is_empty() && scopes::of(record).iter().any(|scope| parked.contains(scope));
         let aside = match mode {
             _ if waits => Some(dead_letter::BEHIND),
             Mode::PutAside(code) => Some(code),
             Mode::Apply => None,
         };
         if let Some(code) = aside {
-            put_aside(tx, entry, record, code).await?;
+            let scopes = scopes::of(record);
+            dead_letter::put(tx, entry.position, Some(record.owner_id), scopes.clone(), code).await?;
+            // The next records of this batch wait behind it too.
+            parked.extend(scopes);
             continue;
         }
         applied.events += record.events().count();
-        accepted.push(Accepted { position: entry.position, record });
+        accepted.push(Accepted { record });
     }
-    read_models::apply_all(tx, &accepted, deps).await?;
+    applied.shredded = read_models::apply_all(tx, &accepted, tools).await?;
     decisions.save(tx).await?;
     Ok(applied)
 }
 
-async fn put_aside(tx: &mut PgConnection, entry: &Entry, record: &Record, code: &str) -> Result<(), ApplyError> {
-    let streams: Vec<String> = record.appends.iter().map(|append| append.stream.to_string()).collect();
-    dead_letter::put(tx, entry.position, Some(record.owner_id), streams, code).await
-}
-
-/// The parked streams among those of the batch. Dead letters are rare: the table is asked only when it has any.
-async fn parked_streams<'a>(
+/// The parked scopes among those of the batch. Dead letters are rare: the table is asked only when it has any.
+async fn parked_scopes<'a>(
     tx: &mut PgConnection,
-    deps: &Deps,
+    tools: &Tools,
     records: impl Iterator<Item = &'a Record>,
 ) -> Result<HashSet<String>, ApplyError> {
-    if !deps.has_dead_letters() {
+    if !tools.has_dead_letters() {
         return Ok(HashSet::new());
     }
-    let streams = records.flat_map(|record| record.appends.iter().map(|append| append.stream.to_string())).collect();
-    dead_letter::parked(tx, streams).await
+    dead_letter::parked(tx, records.flat_map(scopes::of).collect()).await
 }

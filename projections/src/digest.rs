@@ -29,8 +29,7 @@ pub async fn of(connection: &mut PgConnection, schema: &str) -> Result<Vec<Table
     let mut digests = Vec::new();
     for table in read_models::TABLES.iter().chain(&["es_command", "es_stream"]) {
         let statement = include_str!("digest.sql").replace("{table}", &format!("{schema}.{table}"));
-        let (rows, sum): (i64, String) =
-            sqlx::query_as(AssertSqlSafe(statement)).fetch_one(&mut *connection).await?;
+        let (rows, sum): (i64, String) = sqlx::query_as(AssertSqlSafe(statement)).fetch_one(&mut *connection).await?;
         digests.push(TableDigest { table, rows, sum });
     }
     Ok(digests)

@@ -1,6 +1,6 @@
 //! Why a batch, a rebuild or a projector stopped.
 
-use stash_domain::position::Partition;
+use stash_domain::position::{Offset, Partition};
 use stash_infra::event_log::LogError;
 
 /// Why a batch could not be applied.
@@ -20,9 +20,19 @@ pub enum ApplyError {
         /// What is wrong, for the log.
         message: String,
     },
-    /// Another projector took or moved a partition: nothing was written.
+    /// Another projector took or moved a partition, or other tables are shown now: nothing was written.
     #[error("another projector has taken over")]
     Fenced,
+    /// The log's reader left out records: nothing was written.
+    #[error("partition {}: the log gave record {} where {} was next", partition.0, found.0, expected.0)]
+    Gap {
+        /// The partition.
+        partition: Partition,
+        /// The next record.
+        expected: Offset,
+        /// The record handed out.
+        found: Offset,
+    },
 }
 
 impl ApplyError {
@@ -36,13 +46,13 @@ impl ApplyError {
         Self::Poison { code, message: message.to_string() }
     }
 
-    /// Whether the batch itself is at fault, rather than the database, a store or another projector. SQLSTATE classes 22 (data)
-    /// and 23 (constraint) are the data's fault; everything else may pass.
+    /// Whether the batch itself is at fault, rather than the database, a store or another projector. SQLSTATE classes 21
+    /// (cardinality), 22 (data), 23 (constraint) and 54 (limits of the program) are the data's fault; everything else may pass.
     pub(crate) fn is_poison(&self) -> bool {
         match self {
             Self::Poison { .. } => true,
             Self::Database(sqlx::Error::Database(error)) => {
-                error.code().is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
+                error.code().is_some_and(|code| ["21", "22", "23", "54"].iter().any(|class| code.starts_with(class)))
             }
             _ => false,
         }
@@ -72,6 +82,9 @@ pub enum ProjectionError {
         .0.0
     )]
     AnotherLog(Partition),
+    /// Another process is rebuilding the read models.
+    #[error("another rebuild is at work; wait until it has ended")]
+    Rebuilding,
     /// A rebuild gave other rows than the live read models.
     #[error("table {table} differs after the rebuild: {live} live, {rebuilt} rebuilt; the live one was kept")]
     Differs {

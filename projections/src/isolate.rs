@@ -4,8 +4,14 @@
 use crate::batch::{self, Applied, Entry, Mode};
 use crate::checkpoint::Checkpoints;
 use crate::error::ApplyError;
-use crate::read_models::Deps;
+use crate::read_models::{Tools, ends_batch};
 use sqlx::PgConnection;
+
+/// Entries cut so that each run ends with its deletions; see [`ends_batch`].
+fn runs(entries: &[Entry]) -> Vec<&[Entry]> {
+    let ends = |entry: &Entry| entry.record.as_ref().is_ok_and(ends_batch);
+    entries.chunk_by(|before, after| !ends(before) || ends(after)).collect()
+}
 
 /// Applies entries, isolating poison. Calls `on_applied` after each commit, with what it decided.
 ///
@@ -17,21 +23,22 @@ pub(crate) async fn apply(
     connection: &mut PgConnection,
     checkpoints: &mut Checkpoints,
     entries: &[Entry],
-    deps: &Deps,
+    tools: &Tools,
     on_applied: &mut (dyn FnMut(&Applied) + Send),
 ) -> Result<(), ApplyError> {
     // A stack instead of recursion: the parts still to do, the first on top.
-    let mut todo: Vec<&[Entry]> = vec![entries];
+    let mut todo = runs(entries);
+    todo.reverse();
     while let Some(part) = todo.pop() {
-        let mut outcome = batch::apply(connection, checkpoints, part, deps, Mode::Apply).await;
+        let mut outcome = batch::apply(connection, checkpoints, part, tools, Mode::Apply).await;
         if let (Err(error), [entry]) = (&outcome, part)
             && error.is_poison()
         {
             tracing::error!(partition = entry.position.partition.0, offset = entry.position.offset.0, %error,
                 "a record cannot be applied; its streams are parked until `stash dead-letter replay`");
             metrics::counter!("stash_dead_letters_total").increment(1);
-            deps.note_dead_letter();
-            outcome = batch::apply(connection, checkpoints, part, deps, Mode::PutAside(error.code())).await;
+            tools.note_dead_letter();
+            outcome = batch::apply(connection, checkpoints, part, tools, Mode::PutAside(error.code())).await;
         }
         match outcome {
             Ok(applied) => {

@@ -14,9 +14,12 @@ mod isolate;
 mod projector;
 mod read_models;
 mod rebuild;
+mod replay;
 pub mod schema;
+mod standby;
 
 pub use error::{ApplyError, ProjectionError};
 pub use projector::{BATCH_RECORDS_MAX, Projector};
 pub use read_models::Deps;
 pub use rebuild::{OnDifference, Rebuilt, rebuild};
+pub use replay::{Replayed, replay};

@@ -12,9 +12,9 @@
 use crate::batch::{Applied, Entry};
 use crate::checkpoint::Checkpoints;
 use crate::error::{ApplyError, ProjectionError};
-use crate::read_models::Deps;
-use crate::{isolate, schema};
-use sqlx::PgPool;
+use crate::read_models::{Deps, Kind, Tools};
+use crate::{dead_letter, isolate, schema};
+use sqlx::{Connection as _, PgPool};
 use stash_domain::position::Partition;
 use stash_infra::event_log::{EventLog, LogReader};
 use stash_infra::submit::VerdictHub;
@@ -40,7 +40,7 @@ pub struct Projector {
     /// Connections as the schema's owner.
     pub pool: PgPool,
     /// What the read models need.
-    pub deps: Arc<Deps>,
+    pub deps: Deps,
     /// Waiters for verdicts in this process.
     pub hub: Arc<VerdictHub>,
     /// Waiters for positions in this process.
@@ -81,28 +81,35 @@ impl Projector {
 
     /// From taking the checkpoints to the first failure.
     async fn run_once(&self, pause: &mut Duration) -> Result<(), ProjectionError> {
-        let mut connection = self.pool.acquire().await?;
-        let generation = schema::current(&mut connection).await?.unwrap_or_else(|| schema::GENERATION_FIRST.to_owned());
+        // Detached, because it gets another search path than its pool gives out: it never goes back, however this future ends.
+        let mut connection = self.pool.acquire().await?.detach();
+        let generation = schema::ensure(&mut connection).await?;
         schema::enter(&mut connection, &generation).await?;
-        let result = self.project(&mut connection, pause).await;
-        // The connection has another search path than its pool gives out.
-        connection.detach();
-        result
+        self.project(&mut connection, &generation, pause).await
     }
 
     async fn project(
         &self,
         connection: &mut sqlx::PgConnection,
+        generation: &str,
         pause: &mut Duration,
     ) -> Result<(), ProjectionError> {
         let partitions: Vec<Partition> = (0..self.log.partitions()).map(Partition).collect();
-        let mut checkpoints = Checkpoints::take(connection, self.log.id(), &partitions).await?;
+        let mut tx = connection.begin().await?;
+        let mut checkpoints = Checkpoints::take(&mut tx, self.log.id(), &partitions).await?;
+        // A rebuild that switches holds the checkpoints locked, so here it has either ended or not begun to; one that ended
+        // has left these tables to nobody.
+        if schema::current(&mut tx).await?.as_deref() != Some(generation) {
+            return Err(ApplyError::Fenced.into());
+        }
+        tx.commit().await?;
+        let tools = Tools::new(&self.deps, Kind::Live, dead_letter::any(connection).await?);
         for (partition, next) in checkpoints.all() {
             self.marks.applied(partition, next);
         }
         let mut reader = self.log.read(&checkpoints.all()).await?;
         loop {
-            self.next_batch(connection, &mut checkpoints, reader.as_mut()).await?;
+            self.next_batch(connection, &mut checkpoints, reader.as_mut(), &tools).await?;
             *pause = PAUSE_MIN;
         }
     }
@@ -112,6 +119,7 @@ impl Projector {
         connection: &mut sqlx::PgConnection,
         checkpoints: &mut Checkpoints,
         reader: &mut dyn LogReader,
+        tools: &Tools,
     ) -> Result<(), ProjectionError> {
         let records = reader.next(BATCH_RECORDS_MAX, READ_WAIT).await?;
         if records.is_empty() {
@@ -120,7 +128,7 @@ impl Projector {
         let entries: Vec<Entry> = records.iter().map(Entry::of).collect();
         drop(records);
         let mut told = |applied: &Applied| self.tell(applied);
-        isolate::apply(connection, checkpoints, &entries, &self.deps, &mut told).await.map_err(|error| {
+        isolate::apply(connection, checkpoints, &entries, tools, &mut told).await.map_err(|error| {
             if matches!(error, ApplyError::Fenced) {
                 tracing::info!("another projector, or a rebuild, has taken over");
             }

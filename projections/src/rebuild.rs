@@ -1,6 +1,6 @@
 //! Rebuilding the read models from the first record of the log, beside the live ones.
 //!
-//! 1. Create the next generation's schema and apply the whole log to it, while the live projector goes on.
+//! 1. Create the next generation's schema and apply the log to it, as far as the live tables are, while their projector goes on.
 //! 2. In one transaction of the live schema, lock its checkpoints: the live projector waits at its next commit. Apply what is
 //!    still missing, up to exactly the live positions.
 //! 3. Compare the digests of all tables. When they are equal (or the caller wants the new ones whatever they are), point the
@@ -12,19 +12,20 @@
 use crate::batch::Entry;
 use crate::checkpoint::Checkpoints;
 use crate::digest::{self, TableDigest};
-use crate::error::ProjectionError;
+use crate::error::{ApplyError, ProjectionError};
 use crate::projector::BATCH_RECORDS_MAX;
-use crate::read_models::Deps;
+use crate::read_models::{Deps, Kind, Tools};
 use crate::{isolate, schema};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool};
 use stash_domain::position::{Offset, Partition};
-use stash_infra::event_log::EventLog;
+use stash_infra::event_log::{EventLog, LogError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use uuid::Uuid;
 
 /// How long one read of the rebuild waits; the records it waits for are known to exist.
-const READ_WAIT: Duration = Duration::from_secs(5);
+const READ_WAIT: Duration = Duration::from_secs(30);
 
 /// What a rebuild did.
 #[derive(Clone, Debug)]
@@ -60,32 +61,39 @@ pub async fn rebuild(
     on_difference: OnDifference,
     progress: &mut (dyn FnMut(u64, u64) + Send),
 ) -> Result<Rebuilt, ProjectionError> {
-    debug_assert!(!deps.live, "a rebuild shreds no keys");
-    let mut live = pool.acquire().await?;
-    let from = schema::current(&mut live).await?.unwrap_or_else(|| schema::GENERATION_FIRST.to_owned());
+    // Detached, because both get other settings than their pool gives out. The first one's end frees the lock.
+    let mut live = pool.acquire().await?.detach();
+    if !schema::try_lock_rebuild(&mut live).await? {
+        return Err(ProjectionError::Rebuilding);
+    }
+    let from = schema::ensure(&mut live).await?;
+    schema::enter(&mut live, &from).await?;
+    sqlx::query(include_str!("schema/patience.sql")).execute(&mut live).await?;
     let to = schema::after(&from);
-    schema::drop(&mut live, &to).await?;
+    schema::drop_others(&mut live, &from).await?;
     schema::create(&mut live, &to).await?;
 
     let mut connection = pool.acquire().await?.detach();
     schema::enter(&mut connection, &to).await?;
     let partitions: Vec<Partition> = (0..log.partitions()).map(Partition).collect();
     let mut checkpoints = Checkpoints::take(&mut connection, log.id(), &partitions).await?;
+    let mut work = Work { log, tools: Tools::new(deps, Kind::Rebuild, false), connection, records: 0, progress };
 
-    let mut tails = BTreeMap::new();
-    for partition in partitions {
-        tails.insert(partition, log.tail(partition).await?);
-    }
-    let mut work = Work { log, deps, connection, records: 0, progress };
-    work.apply_up_to(&mut checkpoints, &tails).await?;
+    // Only as far as the live tables, which may lag behind the log: they could not be compared otherwise.
+    let goal = positions(&mut live, &from, log, on_difference).await?;
+    work.apply_up_to(&mut checkpoints, &goal).await?;
 
     let mut tx = live.begin().await?;
-    let positions = live_positions(&mut tx, &from).await?;
-    work.apply_up_to(&mut checkpoints, &positions).await?;
-    let live_digests = digest::of(&mut tx, &from).await?;
-    let digests = digest::of(&mut work.connection, &to).await?;
+    sqlx::query(AssertSqlSafe(include_str!("checkpoint/lock.sql").replace("{schema}", &from)))
+        .execute(&mut *tx)
+        .await?;
+    let goal = positions(&mut tx, &from, log, on_difference).await?;
+    work.apply_up_to(&mut checkpoints, &goal).await?;
+    let (live_digests, digests) = tokio::try_join!(digest::of(&mut tx, &from), digest::of(&mut work.connection, &to))?;
     let different = compare(&live_digests, &digests, on_difference)?;
-    sqlx::query(AssertSqlSafe(include_str!("checkpoint/fence.sql").replace("{schema}", &from))).execute(&mut *tx).await?;
+    sqlx::query(AssertSqlSafe(include_str!("checkpoint/fence.sql").replace("{schema}", &from)))
+        .execute(&mut *tx)
+        .await?;
     schema::switch_to(&mut tx, &to).await?;
     let records = work.records;
     tx.commit().await?;
@@ -94,7 +102,7 @@ pub async fn rebuild(
 
 struct Work<'a> {
     log: &'a Arc<dyn EventLog>,
-    deps: &'a Deps,
+    tools: Tools,
     connection: PgConnection,
     records: u64,
     progress: &'a mut (dyn FnMut(u64, u64) + Send),
@@ -120,12 +128,15 @@ impl Work<'_> {
         let mut reader = self.log.read(&from).await?;
         while missing(checkpoints) > 0 {
             let records = reader.next(BATCH_RECORDS_MAX, READ_WAIT).await?;
+            if records.is_empty() {
+                return Err(LogError::Unavailable("records that it has were not read in time".to_owned()).into());
+            }
             let entries: Vec<Entry> = records
                 .iter()
                 .filter(|record| record.position.offset < end(&record.position.partition))
                 .map(Entry::of)
                 .collect();
-            isolate::apply(&mut self.connection, checkpoints, &entries, self.deps, &mut |_| {}).await?;
+            isolate::apply(&mut self.connection, checkpoints, &entries, &self.tools, &mut |_| {}).await?;
             self.records += entries.len() as u64;
             (self.progress)(self.records, total);
         }
@@ -133,17 +144,36 @@ impl Work<'_> {
     }
 }
 
-/// Locks the live checkpoints and reads them: no projector commits before the transaction ends.
-async fn live_positions(
-    tx: &mut PgConnection,
+/// How far the live tables are; for those of another log, which are to be replaced whatever they hold, the log's end.
+async fn positions(
+    live: &mut PgConnection,
     schema: &str,
+    log: &Arc<dyn EventLog>,
+    on_difference: OnDifference,
 ) -> Result<BTreeMap<Partition, Offset>, ProjectionError> {
-    let statement = include_str!("checkpoint/lock.sql").replace("{schema}", schema);
-    let rows: Vec<(i32, i64)> = sqlx::query_as(AssertSqlSafe(statement)).fetch_all(tx).await?;
-    Ok(rows
-        .into_iter()
-        .filter_map(|(partition, next)| Some((Partition(u16::try_from(partition).ok()?), Offset(next.cast_unsigned()))))
-        .collect())
+    let statement = include_str!("checkpoint/read.sql").replace("{schema}", schema);
+    let rows: Vec<(i32, Uuid, i64)> = sqlx::query_as(AssertSqlSafe(statement)).fetch_all(live).await?;
+    let mut positions = BTreeMap::new();
+    for (partition, log_id, next) in rows {
+        let partition =
+            Partition(u16::try_from(partition).map_err(|_| ApplyError::damaged("es_checkpoint.partition"))?);
+        if log_id == log.id().0 {
+            positions.insert(partition, Offset(next.cast_unsigned()));
+        } else if on_difference == OnDifference::Switch {
+            return tails(log).await;
+        } else {
+            return Err(ProjectionError::AnotherLog(partition));
+        }
+    }
+    Ok(positions)
+}
+
+async fn tails(log: &Arc<dyn EventLog>) -> Result<BTreeMap<Partition, Offset>, ProjectionError> {
+    let mut tails = BTreeMap::new();
+    for partition in (0..log.partitions()).map(Partition) {
+        tails.insert(partition, log.tail(partition).await?);
+    }
+    Ok(tails)
 }
 
 fn compare(

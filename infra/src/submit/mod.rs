@@ -95,7 +95,8 @@ impl Submitter {
     /// Appends a record and waits for its verdict, at most for the wait budget.
     ///
     /// # Errors
-    /// [`SubmitError`]; after it, nothing was appended, except that a mismatch leaves a record without effect.
+    /// [`SubmitError`], but never [`SubmitError::Database`]; after it, nothing was appended, except that a mismatch leaves a record
+    /// without effect.
     pub async fn submit(&self, record: &Record) -> Result<Outcome, SubmitError> {
         let command = record.command_id;
         // Declared first, so dropped last: by then the receiver is closed and the hub's entry can go.
@@ -106,7 +107,11 @@ impl Submitter {
         let judged = tokio::select! {
             biased;
             judged = receiver => judged.ok(),
-            () = self.applied_elsewhere(position) => self.find_verdict(command).await?,
+            () = self.applied_elsewhere(position) => self.find_verdict(command).await.unwrap_or_else(|error| {
+                // The record is in the log: an error would say that it is not.
+                tracing::warn!(%error, "cannot ask for a command's verdict");
+                None
+            }),
             () = tokio::time::sleep(self.wait_budget) => None,
         };
         match judged {

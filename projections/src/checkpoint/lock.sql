@@ -1,1 +1,2 @@
-SELECT partition, next_offset FROM {schema}.es_checkpoint ORDER BY partition FOR UPDATE
+-- Also against checkpoints that are not there yet: whoever takes or moves one waits until this transaction ends.
+LOCK TABLE {schema}.es_checkpoint IN EXCLUSIVE MODE

@@ -2,7 +2,7 @@
 
 use crate::error::{ApplyError, ProjectionError};
 use sqlx::PgConnection;
-use stash_domain::position::{LogId, Offset, Partition};
+use stash_domain::position::{LogId, Offset, Partition, Position};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ struct Place {
 }
 
 impl Checkpoints {
-    /// Takes over these partitions.
+    /// Takes over these partitions. The caller's transaction ends it: rolled back, nobody has been fenced.
     ///
     /// # Errors
     /// [`ProjectionError::AnotherLog`] when the checkpoints were made from a log with another id.
@@ -36,7 +36,8 @@ impl Checkpoints {
             sqlx::query_as(include_str!("take.sql")).bind(wanted).bind(log.0).fetch_all(connection).await?;
         let mut places = BTreeMap::new();
         for (partition, log_id, next, epoch) in rows {
-            let partition = Partition(u16::try_from(partition).map_err(|_| ApplyError::damaged("es_checkpoint.partition"))?);
+            let partition =
+                Partition(u16::try_from(partition).map_err(|_| ApplyError::damaged("es_checkpoint.partition"))?);
             if log_id != log.0 {
                 return Err(ProjectionError::AnotherLog(partition));
             }
@@ -45,9 +46,24 @@ impl Checkpoints {
         Ok(Self { places })
     }
 
-    /// The next offset of a partition held.
-    pub(crate) fn next(&self, partition: Partition) -> Option<Offset> {
-        self.places.get(&partition).map(|place| place.next)
+    /// Where the partitions stand after these records, which follow the checkpoints without a gap.
+    ///
+    /// # Errors
+    /// [`ApplyError::Gap`] when they do not: moving over a record that was never handed out would lose it for good.
+    pub(crate) fn after(
+        &self,
+        positions: impl Iterator<Item = Position>,
+    ) -> Result<BTreeMap<Partition, Offset>, ApplyError> {
+        let mut to = BTreeMap::new();
+        for Position { partition, offset } in positions {
+            let place = self.places.get(&partition).ok_or(ApplyError::Fenced)?;
+            let next = to.entry(partition).or_insert(place.next);
+            if offset != *next {
+                return Err(ApplyError::Gap { partition, expected: *next, found: offset });
+            }
+            *next = offset.next();
+        }
+        Ok(to)
     }
 
     /// All places.

@@ -13,7 +13,7 @@ mod traces;
 use crate::error::ApplyError;
 use sqlx::PgConnection;
 use stash_domain::events::Event;
-use stash_domain::position::Position;
+use stash_domain::ids::{OwnerId, SubjectId};
 use stash_domain::record::Record;
 use stash_domain::views::Context;
 use stash_infra::artifacts::{ArtifactError, ArtifactStore};
@@ -24,8 +24,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A record that takes effect.
 pub(crate) struct Accepted<'a> {
-    /// Where it stands.
-    pub(crate) position: Position,
     /// The record.
     pub(crate) record: &'a Record,
 }
@@ -43,21 +41,38 @@ impl Accepted<'_> {
 }
 
 /// What read models need besides the database.
+#[derive(Clone)]
 pub struct Deps {
     /// Opens sealed content.
     pub keys: Arc<SubjectKeys>,
     /// Where blobs lie.
     pub store: Arc<dyn ArtifactStore>,
-    /// Whether this is the live projection: only it shreds keys. A rebuild must not, or it would shred the key of a trace that
-    /// was deleted and later imported again.
-    pub live: bool,
-    /// Whether commits are announced to other processes.
-    pub announce: bool,
-    /// Whether the dead-letter table may hold anything.
-    pub dead_letters: AtomicBool,
 }
 
-impl Deps {
+/// Which tables are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Those that are shown. Only this shreds the keys of what is deleted, and tells other processes of its commits.
+    Live,
+    /// Those of a rebuild. It must not shred: the trace of an old deletion may have been imported again since.
+    Rebuild,
+}
+
+/// [`Deps`] at work.
+pub(crate) struct Tools {
+    pub(crate) keys: Arc<SubjectKeys>,
+    pub(crate) store: Arc<dyn ArtifactStore>,
+    pub(crate) kind: Kind,
+    dead_letters: AtomicBool,
+}
+
+impl Tools {
+    /// `dead_letters`: whether the dead-letter table may hold anything.
+    pub(crate) fn new(deps: &Deps, kind: Kind, dead_letters: bool) -> Self {
+        let (keys, store) = (Arc::clone(&deps.keys), Arc::clone(&deps.store));
+        Self { keys, store, kind, dead_letters: AtomicBool::new(dead_letters) }
+    }
+
     pub(crate) fn has_dead_letters(&self) -> bool {
         self.dead_letters.load(Ordering::Acquire)
     }
@@ -65,6 +80,16 @@ impl Deps {
     pub(crate) fn note_dead_letter(&self) {
         self.dead_letters.store(true, Ordering::Release);
     }
+}
+
+/// Subjects erased by a batch. This process must forget their keys once the batch is committed, and must not open anything
+/// more of them in the same batch (see [`ends_batch`]).
+pub(crate) type Shredded = Vec<(OwnerId, Vec<SubjectId>)>;
+
+/// Whether nothing but further such records may follow in the same transaction. What comes after a deletion finds the keys
+/// gone only after the commit; without this cut, what it could read would depend on how batches fell.
+pub(crate) fn ends_batch(record: &Record) -> bool {
+    record.events().any(|(_, event)| matches!(event, Event::TraceDeleted(_)))
 }
 
 /// Tables that an owner's rows stand in, with the columns that order them. Row-level security and digests go over this list.
@@ -88,16 +113,27 @@ pub(crate) const DDL: &[&str] =
     &[traces::DDL, annotations::DDL, jobs::DDL, reward_models::DDL, scores::DDL, scoring_runs::DDL];
 
 /// Applies a batch to every read model.
-pub(crate) async fn apply_all(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &Deps) -> Result<(), ApplyError> {
+pub(crate) async fn apply_all(
+    tx: &mut PgConnection,
+    batch: &[Accepted<'_>],
+    tools: &Tools,
+) -> Result<Shredded, ApplyError> {
     if batch.is_empty() {
-        return Ok(());
+        return Ok(Shredded::new());
     }
-    traces::apply(tx, batch, deps).await?;
-    annotations::apply(tx, batch, deps).await?;
+    let shredded = traces::apply(tx, batch, tools).await?;
+    annotations::apply(tx, batch, tools).await?;
     jobs::apply(tx, batch).await?;
-    reward_models::apply(tx, batch, deps).await?;
+    reward_models::apply(tx, batch, tools).await?;
     scoring_runs::apply(tx, batch).await?;
-    scores::apply(tx, batch, deps).await
+    scores::apply(tx, batch, tools).await?;
+    Ok(shredded)
+}
+
+/// Text as Postgres can hold it: without NUL. The doors drop or refuse it; a fold must not fail on what came in all the same.
+fn without_nul(mut text: String) -> String {
+    text.retain(|character| character != '\0');
+    text
 }
 
 /// How a failure to read a bundle counts: what is missing or damaged is the event's fault, what cannot be reached may come back.

@@ -25,13 +25,15 @@ const PRIVATE_TABLES: &[&str] = &["dead_letter"];
 /// Advisory lock that makes creations and switches take turns.
 const LOCK: i64 = 0x5374_6173_6801;
 
+/// Advisory lock that keeps a second rebuild away.
+const REBUILD_LOCK: i64 = 0x5374_6173_6802;
+
 /// Whether a schema's tables exist.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn exists(connection: &mut PgConnection, schema: &str) -> Result<bool, sqlx::Error> {
-    let (exists,): (bool,) =
-        sqlx::query_as(include_str!("exists.sql")).bind(schema).fetch_one(connection).await?;
+    let (exists,): (bool,) = sqlx::query_as(include_str!("exists.sql")).bind(schema).fetch_one(connection).await?;
     Ok(exists)
 }
 
@@ -45,7 +47,7 @@ pub async fn exists(connection: &mut PgConnection, schema: &str) -> Result<bool,
 pub async fn create(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
     check_name(schema)?;
     let mut tx = connection.begin().await?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *tx).await?;
+    sqlx::query(include_str!("lock.sql")).bind(LOCK).execute(&mut *tx).await?;
     if exists(&mut tx, schema).await? {
         return tx.commit().await;
     }
@@ -71,14 +73,17 @@ pub async fn create(connection: &mut PgConnection, schema: &str) -> Result<(), s
 pub async fn switch_to(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
     check_name(schema)?;
     let mut tx = connection.begin().await?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *tx).await?;
+    sqlx::query(include_str!("lock.sql")).bind(LOCK).execute(&mut *tx).await?;
     run(&mut tx, "CREATE SCHEMA IF NOT EXISTS rm".to_owned()).await?;
     run(&mut tx, "GRANT USAGE ON SCHEMA rm TO stash_api".to_owned()).await?;
     for table in owned_tables().chain(SHARED_TABLES.iter().copied()).chain(PRIVATE_TABLES.iter().copied()) {
         // A view's columns cannot be changed by CREATE OR REPLACE, so it is dropped first.
         run(&mut tx, format!("DROP VIEW IF EXISTS rm.{table}")).await?;
-        run(&mut tx, format!("CREATE VIEW rm.{table} WITH (security_invoker = true) AS SELECT * FROM {schema}.{table}"))
-            .await?;
+        run(
+            &mut tx,
+            format!("CREATE VIEW rm.{table} WITH (security_invoker = true) AS SELECT * FROM {schema}.{table}"),
+        )
+        .await?;
         if !PRIVATE_TABLES.contains(&table) {
             run(&mut tx, format!("GRANT SELECT ON rm.{table} TO stash_api")).await?;
         }
@@ -111,9 +116,19 @@ pub async fn ensure(connection: &mut PgConnection) -> Result<String, sqlx::Error
     if let Some(schema) = current(connection).await? {
         return Ok(schema);
     }
-    create(connection, GENERATION_FIRST).await?;
-    switch_to(connection, GENERATION_FIRST).await?;
-    Ok(GENERATION_FIRST.to_owned())
+    let mut tx = connection.begin().await?;
+    sqlx::query(include_str!("lock.sql")).bind(LOCK).execute(&mut *tx).await?;
+    // Another process may have been faster, and even have switched on since.
+    let schema = match current(&mut tx).await? {
+        Some(schema) => schema,
+        None => {
+            create(&mut tx, GENERATION_FIRST).await?;
+            switch_to(&mut tx, GENERATION_FIRST).await?;
+            GENERATION_FIRST.to_owned()
+        }
+    };
+    tx.commit().await?;
+    Ok(schema)
 }
 
 /// Removes a generation's tables.
@@ -125,13 +140,35 @@ pub async fn drop(connection: &mut PgConnection, schema: &str) -> Result<(), sql
     run(connection, format!("DROP SCHEMA IF EXISTS {schema} CASCADE")).await
 }
 
-/// Makes this connection read and write a generation's tables by their plain names.
+/// Removes every generation but this one.
+///
+/// # Errors
+/// Those of the database.
+pub(crate) async fn drop_others(connection: &mut PgConnection, kept: &str) -> Result<(), sqlx::Error> {
+    let others: Vec<(String,)> =
+        sqlx::query_as(include_str!("others.sql")).bind(kept).fetch_all(&mut *connection).await?;
+    for (schema,) in others {
+        drop(connection, &schema).await?;
+    }
+    Ok(())
+}
+
+/// Whether this connection is the one that may rebuild, for as long as it is open.
+///
+/// # Errors
+/// Those of the database.
+pub(crate) async fn try_lock_rebuild(connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(include_str!("try_lock.sql")).bind(REBUILD_LOCK).fetch_one(connection).await
+}
+
+/// Makes this connection read and write a generation's tables by their plain names, without a limit on a statement's time:
+/// some go over whole tables.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn enter(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
     check_name(schema)?;
-    run(connection, format!("SET search_path TO {schema}, public")).await
+    run(connection, format!("SET search_path TO {schema}, public; SET statement_timeout TO 0")).await
 }
 
 /// Tables whose rows have an owner.
@@ -142,9 +179,15 @@ fn owned_tables() -> impl Iterator<Item = &'static str> {
 /// Names come from this code, never from a request; this only keeps it so.
 fn check_name(schema: &str) -> Result<(), sqlx::Error> {
     let plain = schema.strip_prefix("rm_v").is_some_and(|number| {
-        !number.is_empty() && number.len() <= 32 && number.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        !number.is_empty()
+            && number.len() <= 32
+            && number.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
     });
-    if plain { Ok(()) } else { Err(sqlx::Error::Configuration(format!("{schema:?} is not a generation's name").into())) }
+    if plain {
+        Ok(())
+    } else {
+        Err(sqlx::Error::Configuration(format!("{schema:?} is not a generation's name").into()))
+    }
 }
 
 async fn run(connection: &mut PgConnection, statement: String) -> Result<(), sqlx::Error> {

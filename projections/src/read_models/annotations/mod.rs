@@ -1,6 +1,6 @@
 //! `rm_annotations`: each annotation as it stands now.
 
-use super::{Accepted, Deps};
+use super::{Accepted, Tools, without_nul};
 use crate::error::ApplyError;
 use sqlx::PgConnection;
 use stash_domain::annotation::AnnotationText;
@@ -21,7 +21,7 @@ const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
 type Key = (OwnerId, AnnotationId);
 
-pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &Deps) -> Result<(), ApplyError> {
+pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], tools: &Tools) -> Result<(), ApplyError> {
     let touched: BTreeSet<Key> = batch
         .iter()
         .flat_map(|item| item.events().filter_map(|event| Some((item.record.owner_id, annotation::key(event)?))))
@@ -31,7 +31,7 @@ pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &
         return Ok(());
     }
     let mut rows = load(tx, &created_before(batch, &touched)).await?;
-    let keys = text_keys(batch, deps).await?;
+    let keys = text_keys(batch, tools).await?;
     for item in batch {
         for event in item.events() {
             step(&mut rows, item, event, &keys)?;
@@ -41,7 +41,7 @@ pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &
     save(tx, &rows).await
 }
 
-/// Annotations whose first event in the batch is not their creation: only these may have a row already.
+/// Annotations that the batch does not create: only of these does an earlier row matter. A creation replaces whatever was.
 fn created_before(batch: &[Accepted<'_>], touched: &BTreeSet<Key>) -> Vec<Key> {
     let created: BTreeSet<Key> = batch
         .iter()
@@ -91,18 +91,23 @@ fn step(
 
 fn open(sealed: Option<&Sealed>, key: Option<&SubjectKey>) -> Result<Opened<AnnotationText>, ApplyError> {
     let Some(sealed) = sealed else { return Ok(Opened::Clear(AnnotationText::default())) };
-    let Some(key) = key else { return Ok(Opened::Redacted) };
-    let plain = seal::open(key, Purpose::ANNOTATION_TEXT, sealed, TEXT_BYTES_MAX)
+    let opened = seal::open(key, Purpose::ANNOTATION_TEXT, sealed, TEXT_BYTES_MAX)
         .map_err(|error| ApplyError::poison("annotation_text_damaged", error))?;
+    let Opened::Clear(plain) = opened else { return Ok(Opened::Redacted) };
     let text =
         stash_schemas::decode_text(&plain).map_err(|error| ApplyError::poison("annotation_text_undecodable", error))?;
-    Ok(Opened::Clear(text))
+    Ok(Opened::Clear(AnnotationText {
+        comment: text.comment.map(without_nul),
+        quote: text.quote,
+        label_error_note: text.label_error_note.map(without_nul),
+        author_name: text.author_name.map(without_nul),
+    }))
 }
 
 /// Keys of all texts in the batch, asked for once per owner.
 async fn text_keys(
     batch: &[Accepted<'_>],
-    deps: &Deps,
+    tools: &Tools,
 ) -> Result<HashMap<(OwnerId, SubjectId), SubjectKey>, ApplyError> {
     let mut wanted: BTreeMap<OwnerId, BTreeSet<SubjectId>> = BTreeMap::new();
     for item in batch {
@@ -119,7 +124,7 @@ async fn text_keys(
     for (owner, subjects) in wanted {
         let subjects: Vec<SubjectId> = subjects.into_iter().collect();
         let found =
-            deps.keys.get(owner, &subjects).await.map_err(|error| ApplyError::Unavailable(error.to_string()))?;
+            tools.keys.get(owner, &subjects).await.map_err(|error| ApplyError::Unavailable(error.to_string()))?;
         keys.extend(found.into_iter().map(|(subject, key)| ((owner, subject), key)));
     }
     Ok(keys)

@@ -1,6 +1,6 @@
 //! `rm_jobs`: each job as it stands now. Models and scoring runs take their status from here when they are read.
 
-use super::Accepted;
+use super::{Accepted, without_nul};
 use crate::error::ApplyError;
 use sqlx::PgConnection;
 use stash_domain::ids::{JobId, OwnerId};
@@ -103,11 +103,11 @@ async fn save(tx: &mut PgConnection, rows: &BTreeMap<Key, Job>) -> Result<(), Ap
         .bind(jobs.iter().map(|job| job.run_id.map(|id| id.0)).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.state.name()).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.attempt).collect::<Vec<_>>())
-        .bind(jobs.iter().map(|job| job.worker.as_deref()).collect::<Vec<_>>())
-        .bind(jobs.iter().map(|job| job.phase.as_deref()).collect::<Vec<_>>())
+        .bind(jobs.iter().map(|job| job.worker.clone().map(without_nul)).collect::<Vec<_>>())
+        .bind(jobs.iter().map(|job| job.phase.clone().map(without_nul)).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.fraction).collect::<Vec<_>>())
-        .bind(jobs.iter().map(|job| job.error_code.as_deref()).collect::<Vec<_>>())
-        .bind(jobs.iter().map(|job| job.error.as_deref()).collect::<Vec<_>>())
+        .bind(jobs.iter().map(|job| job.error_code.clone().map(without_nul)).collect::<Vec<_>>())
+        .bind(jobs.iter().map(|job| job.error.clone().map(without_nul)).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.cancel_requested).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.created_at.0).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.started_at.map(|time| time.0)).collect::<Vec<_>>())

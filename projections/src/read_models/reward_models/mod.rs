@@ -1,6 +1,6 @@
 //! `rm_reward_models`, the traces selected for each, and the exact pairs it was trained on.
 
-use super::{Accepted, Deps, bundle_error};
+use super::{Accepted, Tools, bundle_error, without_nul};
 use crate::error::ApplyError;
 use sqlx::PgConnection;
 use stash_domain::events::{Event, RewardModelCreated, RewardModelTrained, TraceDeleted};
@@ -20,13 +20,13 @@ const NAME_BYTES_MAX: usize = 16 * 1024;
 /// Sides of pairs written at once. At 4 KiB a text, 2 MiB.
 const SIDES_PER_INSERT: usize = 512;
 
-pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &Deps) -> Result<(), ApplyError> {
+pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], tools: &Tools) -> Result<(), ApplyError> {
     for item in batch {
         let owner = item.record.owner_id;
         for event in item.events() {
             match event {
-                Event::RewardModelCreated(created) => create(tx, item, event, created, deps).await?,
-                Event::RewardModelTrained(trained) => train(tx, owner, trained, deps).await?,
+                Event::RewardModelCreated(created) => create(tx, item, event, created, tools).await?,
+                Event::RewardModelTrained(trained) => train(tx, owner, trained, tools).await?,
                 Event::TraceDeleted(deleted) => erase(tx, owner, deleted).await?,
                 _ => {}
             }
@@ -40,10 +40,10 @@ async fn create(
     item: &Accepted<'_>,
     event: &Event,
     created: &RewardModelCreated,
-    deps: &Deps,
+    tools: &Tools,
 ) -> Result<(), ApplyError> {
     let owner = item.record.owner_id;
-    let name = open_name(owner, created, deps).await?;
+    let name = open_name(owner, created, tools).await?;
     let Some(row) = reward_model::fold(None, event, name, item.context()) else { return Ok(()) };
     sqlx::query(include_str!("insert.sql"))
         .bind(owner.0)
@@ -69,22 +69,21 @@ async fn create(
     Ok(())
 }
 
-async fn open_name(owner: OwnerId, event: &RewardModelCreated, deps: &Deps) -> Result<Opened<String>, ApplyError> {
+async fn open_name(owner: OwnerId, event: &RewardModelCreated, tools: &Tools) -> Result<Opened<String>, ApplyError> {
     let subject = event.reward_model_id.into();
-    let keys =
-        deps.keys.get(owner, &[subject]).await.map_err(|error| ApplyError::Unavailable(error.to_string()))?;
-    let Some(key) = keys.get(&subject) else { return Ok(Opened::Redacted) };
-    let plain = seal::open(key, Purpose::MODEL_NAME, &event.name, NAME_BYTES_MAX)
+    let keys = tools.keys.get(owner, &[subject]).await.map_err(|error| ApplyError::Unavailable(error.to_string()))?;
+    let opened = seal::open(keys.get(&subject), Purpose::MODEL_NAME, &event.name, NAME_BYTES_MAX)
         .map_err(|error| ApplyError::poison("model_name_damaged", error))?;
+    let Opened::Clear(plain) = opened else { return Ok(Opened::Redacted) };
     let name = String::from_utf8(plain).map_err(|error| ApplyError::poison("model_name_undecodable", error))?;
-    Ok(Opened::Clear(name))
+    Ok(Opened::Clear(without_nul(name)))
 }
 
 async fn train(
     tx: &mut PgConnection,
     owner: OwnerId,
     event: &RewardModelTrained,
-    deps: &Deps,
+    tools: &Tools,
 ) -> Result<(), ApplyError> {
     sqlx::query(include_str!("trained.sql"))
         .bind(owner.0)
@@ -98,7 +97,7 @@ async fn train(
         .execute(&mut *tx)
         .await?;
     let mut reader =
-        BundleReader::open(deps.keys.clone(), deps.store.clone(), owner, Purpose::PAIR_FRAMES, event.pairs.clone())
+        BundleReader::open(tools.keys.clone(), tools.store.clone(), owner, Purpose::PAIR_FRAMES, event.pairs.clone())
             .map_err(bundle_error)?;
     let mut sides = Vec::new();
     while let Some(frame) = reader.next().await.map_err(bundle_error)? {
@@ -129,7 +128,7 @@ async fn insert_sides(
         .bind(sides.iter().map(|side| side_name(side.side)).collect::<Vec<_>>())
         .bind(sides.iter().map(|side| side.trace_id.0).collect::<Vec<_>>())
         .bind(sides.iter().map(|side| side.step_id.map(|id| id.0)).collect::<Vec<_>>())
-        .bind(sides.iter().map(|side| side.text.as_str()).collect::<Vec<_>>())
+        .bind(sides.iter().map(|side| without_nul(side.text.clone())).collect::<Vec<_>>())
         .bind(sides.iter().map(|side| granularity_name(side.granularity)).collect::<Vec<_>>())
         .bind(sides.iter().map(|side| side.action_type.map(ActionType::name)).collect::<Vec<_>>())
         .bind(sides.iter().map(|side| source_name(side.source)).collect::<Vec<_>>())

@@ -1,20 +1,20 @@
 //! `rm_traces`, `rm_steps`, `rm_spans`: each trace as its newest import left it.
 //!
 //! Frames of a bundle come in the order of the log and are gathered into [`rows::Rows`], which is written whenever it holds
-//! [`rows::FLUSH_BYTES`], so that memory is bounded whatever the size of an import or of a single trace. A trace's first step
-//! frame replaces whatever rows the trace had.
+//! [`rows::FLUSH_BYTES`], so that memory is bounded whatever the size of an import or of a single trace. A trace's first frame,
+//! which in a trace without steps is no step frame, replaces whatever rows the trace had.
 //!
 //! Content whose key is gone is passed over: its trace was deleted later in the log, so that after the whole log is applied a
 //! rebuild has the rows of the live model.
 
 mod rows;
 
-use super::{Accepted, Deps, bundle_error};
+use super::{Accepted, Kind, Shredded, Tools, bundle_error};
 use crate::error::ApplyError;
 use rows::Rows;
 use sqlx::PgConnection;
 use stash_domain::events::{Event, TraceDeleted, TracesImported};
-use stash_domain::ids::{OwnerId, SubjectId};
+use stash_domain::ids::{OwnerId, SubjectId, TraceId};
 use stash_domain::sealed::Opened;
 use stash_domain::trace::frame::Frame;
 use stash_infra::bundle::BundleReader;
@@ -23,7 +23,13 @@ use uuid::Uuid;
 
 pub(super) const DDL: &str = include_str!("table.sql");
 
-pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &Deps) -> Result<(), ApplyError> {
+/// Applies the batch, and says whose keys are to be forgotten once it is committed.
+pub(super) async fn apply(
+    tx: &mut PgConnection,
+    batch: &[Accepted<'_>],
+    tools: &Tools,
+) -> Result<Shredded, ApplyError> {
+    let mut shredded = Shredded::new();
     let mut rows: Option<Rows> = None;
     for item in batch {
         let owner = item.record.owner_id;
@@ -38,7 +44,7 @@ pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &
                         }
                         None => Rows::new(owner),
                     };
-                    import(tx, &mut open, item, event, deps).await?;
+                    import(tx, &mut open, item, event, tools).await?;
                     rows = Some(open);
                 }
                 Event::TraceDeleted(event) => {
@@ -46,16 +52,16 @@ pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], deps: &
                     if let Some(open) = rows.take() {
                         open.flush_all(tx).await?;
                     }
-                    delete(tx, owner, event, deps).await?;
+                    shredded.push((owner, delete(tx, owner, event, tools).await?));
                 }
                 _ => {}
             }
         }
     }
-    match rows {
-        Some(open) => open.flush_all(tx).await,
-        None => Ok(()),
+    if let Some(open) = rows {
+        open.flush_all(tx).await?;
     }
+    Ok(shredded)
 }
 
 async fn import(
@@ -63,24 +69,31 @@ async fn import(
     rows: &mut Rows,
     item: &Accepted<'_>,
     event: &TracesImported,
-    deps: &Deps,
+    tools: &Tools,
 ) -> Result<(), ApplyError> {
     let owner = item.record.owner_id;
     let mut reader =
-        BundleReader::open(deps.keys.clone(), deps.store.clone(), owner, Purpose::TRACE_FRAMES, event.bundle.clone())
+        BundleReader::open(tools.keys.clone(), tools.store.clone(), owner, Purpose::TRACE_FRAMES, event.bundle.clone())
             .map_err(bundle_error)?;
+    // The trace whose frames are being read: its summary, the last one, has not come yet.
+    let mut current: Option<TraceId> = None;
     while let Some(frame) = reader.next().await.map_err(bundle_error)? {
         let Opened::Clear(plain) = frame.content else { continue };
         let decoded = Frame::decode(&plain).map_err(|error| ApplyError::poison("frame_damaged", error))?;
+        let trace = match &decoded {
+            Frame::Steps(steps) => steps.trace_id,
+            Frame::Spans(spans) => spans.trace_id,
+            Frame::Summary(summary) => summary.trace_id,
+        };
+        if current != Some(trace) {
+            rows.replace(trace);
+            current = Some(trace);
+        }
         match decoded {
-            Frame::Steps(steps) => {
-                if steps.first_index == 0 {
-                    rows.replace(steps.trace_id);
-                }
-                rows.add_steps(steps)?;
-            }
+            Frame::Steps(steps) => rows.add_steps(steps)?,
             Frame::Spans(spans) => rows.add_spans(spans)?,
             Frame::Summary(summary) => {
+                current = None;
                 rows.add_trace(summary, frame.subject, &event.source_format, item.context().recorded_at)?;
             }
         }
@@ -91,18 +104,21 @@ async fn import(
     Ok(())
 }
 
-async fn delete(tx: &mut PgConnection, owner: OwnerId, event: &TraceDeleted, deps: &Deps) -> Result<(), ApplyError> {
+/// Removes a trace's rows, and with the live ones the keys of all its imports so far. Gives the subjects erased.
+async fn delete(
+    tx: &mut PgConnection,
+    owner: OwnerId,
+    event: &TraceDeleted,
+    tools: &Tools,
+) -> Result<Vec<SubjectId>, ApplyError> {
     let trace = event.trace_id;
     sqlx::query(include_str!("delete.sql")).bind(owner.0).bind(trace.0).execute(&mut *tx).await?;
-    let subjects: Vec<(Uuid,)> = sqlx::query_as(include_str!("take_subjects.sql"))
-        .bind(owner.0)
-        .bind(trace.0)
-        .fetch_all(&mut *tx)
-        .await?;
-    if deps.live {
-        let mut subjects: Vec<SubjectId> = subjects.into_iter().map(|(id,)| SubjectId(id)).collect();
-        subjects.push(trace.into());
-        deps.keys.shred_in(tx, owner, &subjects).await.map_err(|error| ApplyError::Unavailable(error.to_string()))?;
+    let subjects: Vec<(Uuid,)> =
+        sqlx::query_as(include_str!("take_subjects.sql")).bind(owner.0).bind(trace.0).fetch_all(&mut *tx).await?;
+    let mut subjects: Vec<SubjectId> = subjects.into_iter().map(|(id,)| SubjectId(id)).collect();
+    subjects.push(trace.into());
+    if tools.kind == Kind::Live {
+        tools.keys.shred_in(tx, owner, &subjects).await.map_err(|error| ApplyError::Unavailable(error.to_string()))?;
     }
-    Ok(())
+    Ok(subjects)
 }

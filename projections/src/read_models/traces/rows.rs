@@ -6,7 +6,7 @@ use stash_domain::ids::{OwnerId, SubjectId, TraceId};
 use stash_domain::rendering::canonical_json;
 use stash_domain::time::Timestamp;
 use stash_domain::trace::frame::{SpansFrame, StepsFrame, SummaryFrame};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use uuid::Uuid;
 
 /// Plain bytes of frames after which rows are written. One statement then carries about this much; a second copy of it may be
@@ -24,6 +24,10 @@ pub(super) struct Rows {
     steps: Steps,
     spans: Spans,
     traces: BTreeMap<TraceId, TraceRow>,
+    /// When a trace whose row was gathered here and then replaced was first imported.
+    created: BTreeMap<TraceId, Timestamp>,
+    /// Every subject that a trace gathered here has had, also of rows since replaced: its deletion shreds them all.
+    subjects: BTreeSet<(TraceId, SubjectId)>,
 }
 
 #[derive(Default)]
@@ -60,7 +64,8 @@ struct TraceRow {
     metadata: String,
     subject: SubjectId,
     source_format: String,
-    at: Timestamp,
+    created_at: Timestamp,
+    updated_at: Timestamp,
 }
 
 impl Rows {
@@ -73,6 +78,8 @@ impl Rows {
             steps: Steps::default(),
             spans: Spans::default(),
             traces: BTreeMap::new(),
+            created: BTreeMap::new(),
+            subjects: BTreeSet::new(),
         }
     }
 
@@ -89,7 +96,9 @@ impl Rows {
     /// The trace is written anew: rows it has in the tables, and rows gathered here by an earlier import, go.
     pub(super) fn replace(&mut self, trace: TraceId) {
         self.replaced.insert(trace);
-        self.traces.remove(&trace);
+        if let Some(row) = self.traces.remove(&trace) {
+            self.created.insert(trace, row.created_at);
+        }
         if !self.gathered.insert(trace) {
             self.steps.remove(trace);
             self.spans.remove(trace);
@@ -115,6 +124,7 @@ impl Rows {
     }
 
     pub(super) fn add_spans(&mut self, frame: SpansFrame) -> Result<(), ApplyError> {
+        self.gathered.insert(frame.trace_id);
         for (index, span) in (i64::from(frame.first_index)..).zip(frame.spans) {
             let spans = &mut self.spans;
             spans.trace_id.push(frame.trace_id.0);
@@ -145,8 +155,12 @@ impl Rows {
             index_of(i64::from(count))?;
         }
         let metadata = canonical_json(&summary.metadata);
-        let row = TraceRow { metadata, subject, source_format: source_format.to_owned(), at, summary };
-        self.traces.insert(row.summary.trace_id, row);
+        let trace = summary.trace_id;
+        let created_at = self.created.remove(&trace).unwrap_or(at);
+        let source_format = source_format.to_owned();
+        self.subjects.insert((trace, subject));
+        let row = TraceRow { summary, metadata, subject, source_format, created_at, updated_at: at };
+        self.traces.insert(trace, row);
         Ok(())
     }
 
@@ -165,6 +179,7 @@ impl Rows {
         }
         self.flush_steps(tx).await?;
         self.flush_spans(tx).await?;
+        self.flush_subjects(tx).await?;
         self.flush_traces(tx).await
     }
 
@@ -213,6 +228,20 @@ impl Rows {
         Ok(())
     }
 
+    async fn flush_subjects(&mut self, tx: &mut PgConnection) -> Result<(), ApplyError> {
+        let (traces, subjects): (Vec<Uuid>, Vec<Uuid>) =
+            std::mem::take(&mut self.subjects).into_iter().map(|(trace, subject)| (trace.0, subject.0)).unzip();
+        if !traces.is_empty() {
+            sqlx::query(include_str!("insert_subjects.sql"))
+                .bind(self.owner.0)
+                .bind(traces)
+                .bind(subjects)
+                .execute(tx)
+                .await?;
+        }
+        Ok(())
+    }
+
     async fn flush_traces(&mut self, tx: &mut PgConnection) -> Result<(), ApplyError> {
         let rows: Vec<TraceRow> = std::mem::take(&mut self.traces).into_values().collect();
         if rows.is_empty() {
@@ -221,12 +250,6 @@ impl Rows {
         let ids: Vec<Uuid> = rows.iter().map(|row| row.summary.trace_id.0).collect();
         let subjects: Vec<Uuid> = rows.iter().map(|row| row.subject.0).collect();
         let count = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
-        sqlx::query(include_str!("insert_subjects.sql"))
-            .bind(self.owner.0)
-            .bind(&ids)
-            .bind(&subjects)
-            .execute(&mut *tx)
-            .await?;
         sqlx::query(include_str!("upsert.sql"))
             .bind(self.owner.0)
             .bind(ids)
@@ -240,8 +263,8 @@ impl Rows {
             .bind(rows.iter().map(|row| count(row.summary.action_count)).collect::<Vec<_>>())
             .bind(rows.iter().map(|row| count(row.summary.span_count)).collect::<Vec<_>>())
             .bind(rows.iter().map(|row| row.summary.trace_digest.0.to_vec()).collect::<Vec<_>>())
-            .bind(rows.iter().map(|row| row.at.0).collect::<Vec<_>>())
-            .bind(rows.iter().map(|row| row.at.0).collect::<Vec<_>>())
+            .bind(rows.iter().map(|row| row.created_at.0).collect::<Vec<_>>())
+            .bind(rows.iter().map(|row| row.updated_at.0).collect::<Vec<_>>())
             .execute(tx)
             .await?;
         Ok(())

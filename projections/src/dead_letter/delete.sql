@@ -1,0 +1,1 @@
+DELETE FROM dead_letter WHERE partition = $1 AND "offset" = $2
