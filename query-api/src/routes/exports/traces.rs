@@ -80,17 +80,17 @@ pub(crate) async fn traces(State(state): State<QueryState>, caller: Caller, uri:
 }
 
 async fn write(mut writer: Writer, mut tx: OwnerTx, owner: OwnerId) -> Result<Writer, BodyError> {
-    let mut after: Option<Listed> = None;
+    let (mut after, mut after_id) = (i64::MIN, Uuid::nil());
     loop {
         let page: Vec<Listed> = sqlx::query_as(include_str!("trace_page.sql"))
             .bind(owner.0)
-            .bind(after.as_ref().map(|last| last.created_at))
-            .bind(after.as_ref().map(|last| last.trace_id))
+            .bind(after)
+            .bind(after_id)
             .bind(PAGE_MAX)
             .fetch_all(&mut *tx)
             .await?;
         let Some(last) = page.last() else { return Ok(writer) };
-        after = Some(last.clone());
+        (after, after_id) = (last.created_at, last.trace_id);
         for group in groups(&page) {
             write_group(&mut writer, &mut tx, owner, group).await?;
         }

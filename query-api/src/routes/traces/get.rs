@@ -8,7 +8,7 @@ use crate::content::{Spans, Steps};
 use crate::errors::Failure;
 use crate::ids::{PathId, trace_id};
 use crate::state::QueryState;
-use crate::types::{ActionScore, Annotation, JsonText, ScoringRun, TraceDetail, TraceScore, TraceSummary};
+use crate::types::{ActionScore, Annotation, JsonText, Moment, ScoringRun, TraceDetail, TraceScore, TraceSummary};
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
@@ -123,19 +123,19 @@ async fn write_annotations(
     trace: Uuid,
 ) -> Result<(), BodyError> {
     let mut first = true;
-    let mut after = None;
+    let mut after = (Moment(i64::MIN), Uuid::nil());
     writer.raw(",\"annotations\":[");
     loop {
         let rows: Vec<Annotation> = sqlx::query_as(include_str!("get/annotations.sql"))
             .bind(owner.0)
             .bind(trace)
-            .bind(after.map(|(time, _)| time))
-            .bind(after.map(|(_, id)| id))
+            .bind(after.0)
+            .bind(after.1)
             .bind(ROWS_MAX)
             .fetch_all(&mut **tx)
             .await?;
         for row in &rows {
-            after = Some((row.created_at, row.id));
+            after = (row.created_at, row.id);
             writer.item(&mut first, row)?;
             writer.pause().await?;
         }
@@ -154,19 +154,19 @@ async fn write_action_scores(
     trace: Uuid,
 ) -> Result<(), BodyError> {
     let mut first = true;
-    let mut after = None;
+    let mut after = (Uuid::nil(), -1);
     writer.raw(",\"action_scores\":[");
     loop {
         let rows: Vec<ActionScoreRow> = sqlx::query_as(include_str!("get/action_scores.sql"))
             .bind(owner.0)
             .bind(trace)
-            .bind(after.map(|(model, _)| model))
-            .bind(after.map(|(_, index)| index))
+            .bind(after.0)
+            .bind(after.1)
             .bind(ROWS_MAX)
             .fetch_all(&mut **tx)
             .await?;
         for row in &rows {
-            after = Some((row.score.reward_model_id, row.idx));
+            after = (row.score.reward_model_id, row.idx);
             writer.item(&mut first, &row.score)?;
             writer.pause().await?;
         }

@@ -56,8 +56,10 @@ impl Sort {
         }
     }
 
-    fn statement(self) -> &'static str {
+    /// The statement of the first page, or of one after a cursor.
+    fn statement(self, after: bool) -> &'static str {
         match self {
+            Self::Newest if after => page_statement!("newest_after"),
             Self::Newest => page_statement!("newest"),
             Self::Oldest => page_statement!("oldest"),
             Self::MostSteps => page_statement!("most_steps"),
@@ -194,7 +196,7 @@ pub(crate) async fn list(
     let owner = caller.owner_id.0;
     // One row more than asked for tells whether there is a next page. Not kept prepared: a plan made for these very filters
     // is worth more than the planning.
-    let query = sqlx::query_as(request.sort.statement()).persistent(false);
+    let query = sqlx::query_as(request.sort.statement(request.cursor.is_some())).persistent(false);
     let mut rows: Vec<Row> = request
         .filter
         .bind_rows(query, owner)

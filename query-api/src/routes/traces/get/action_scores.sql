@@ -7,6 +7,6 @@ JOIN rm_steps AS step ON step.owner_id = s.owner_id AND step.step_id = s.step_id
     AND step.action_digest = s.action_digest
 JOIN rm_reward_models AS m ON m.owner_id = s.owner_id AND m.reward_model_id = s.reward_model_id
 WHERE s.owner_id = $1 AND s.trace_id = $2
-    AND ($3::uuid IS NULL OR (s.reward_model_id, step.idx) > ($3, $4::integer))
+    AND (s.reward_model_id, step.idx) > ($3, $4)
 ORDER BY s.reward_model_id, step.idx
 LIMIT $5

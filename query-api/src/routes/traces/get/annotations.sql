@@ -7,6 +7,6 @@ WHERE a.owner_id = $1 AND a.trace_id = $2
         SELECT FROM rm_steps AS s
         WHERE s.owner_id = a.owner_id AND s.step_id = a.step_id AND s.trace_id = a.trace_id
     ))
-    AND ($3::bigint IS NULL OR (a.created_at, a.annotation_id) > ($3, $4::uuid))
+    AND (a.created_at, a.annotation_id) > ($3, $4)
 ORDER BY a.created_at, a.annotation_id
 LIMIT $5

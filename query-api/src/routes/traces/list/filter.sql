@@ -33,12 +33,10 @@
         AND ($13::smallint IS NULL OR EXISTS (
             SELECT FROM visible AS v WHERE v.trace_id = t.trace_id AND v.rating = $13 AND NOT v.label_error
         ))
-        AND ($14::double precision IS NULL AND $15::double precision IS NULL OR (
-            SELECT s.score BETWEEN coalesce($14, '-Infinity') AND coalesce($15, 'Infinity')
-            FROM current_scores AS s
-            WHERE s.trace_id = t.trace_id
-            ORDER BY s.created_at DESC, s.reward_model_id
-            LIMIT 1
+        AND ($14::double precision IS NULL AND $15::double precision IS NULL OR EXISTS (
+            SELECT FROM latest_scores AS l
+            WHERE l.trace_id = t.trace_id
+                AND l.score BETWEEN coalesce($14, '-Infinity'::double precision) AND coalesce($15, 'Infinity'::double precision)
         ))
         -- $16 is a pattern, made by escaping what was searched for. Last, because it reads the most.
         AND ($16::text IS NULL OR t.title ILIKE $16 OR EXISTS (

@@ -1,11 +1,9 @@
--- $17 rows after $18, or after the row with sort key $19 and id $20. The smallest sort key comes first, in every order.
+-- $17 rows after the first $18. The smallest sort key comes first, in every order; microseconds of this era are exact in it.
 , page AS (
     SELECT t.*, NULL::text AS shown_metadata, -t.created_at::double precision AS sort_key
     FROM matching AS t
-    WHERE $19::double precision IS NULL OR (
-        -- Microseconds of this era are exact in a double. The first condition is the one that the index understands.
-        t.created_at <= (-$19)::bigint AND (t.created_at < (-$19)::bigint OR t.trace_id > $20::uuid)
-    )
+    -- Not given in this statement; named so that all have the same parameters.
+    WHERE $19::double precision IS NULL AND $20::uuid IS NULL
     ORDER BY t.created_at DESC, t.trace_id
     LIMIT $17 OFFSET $18
 )
