@@ -1,8 +1,9 @@
 //! Training and scoring.
 
 use super::environment::{Environment, SettingError};
-use super::kinds::{Choice, OptionalCount, Place, Setting};
+use super::kinds::{Choice, Count, OptionalCount, Place, Setting};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Where trainings run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,17 @@ const THREADS: OptionalCount = OptionalCount {
     doc: "Threads of a training or scoring.",
 };
 
-pub(super) const SETTINGS: &[&dyn Setting] = &[&COMPUTE, &TRAINER, &ONNX_RUNTIME, &THREADS];
+const JOB_LEASE_S: Count = Count {
+    name: "STASH_JOB_LEASE_S",
+    default: 60,
+    // Heartbeats come a second apart at the least, and one may be lost.
+    min: 3,
+    max: 3600,
+    unit: "seconds",
+    doc: "How long a worker may be silent before its job counts as lost and is tried again.",
+};
+
+pub(super) const SETTINGS: &[&dyn Setting] = &[&COMPUTE, &TRAINER, &ONNX_RUNTIME, &THREADS, &JOB_LEASE_S];
 
 /// Training and scoring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +65,8 @@ pub struct ComputeSettings {
     pub onnx_runtime: Option<PathBuf>,
     /// Threads of a training or scoring; `None`: all cores.
     pub threads: Option<usize>,
+    /// How long an attempt holds without a sign of life.
+    pub job_lease: Duration,
 }
 
 impl ComputeSettings {
@@ -73,6 +86,7 @@ impl ComputeSettings {
             trainer: TRAINER.read(environment),
             onnx_runtime: ONNX_RUNTIME.read(environment),
             threads: THREADS.read(environment)?.and_then(|threads| usize::try_from(threads).ok()),
+            job_lease: Duration::from_secs(JOB_LEASE_S.read(environment)?),
         })
     }
 }
