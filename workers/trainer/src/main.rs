@@ -1,8 +1,9 @@
 //! `stash-trainer <job-dir>`: trains a reward model from a job directory. Exit codes: [`TrainError::exit_code`], 0 when
 //! `model/` and `result.json` are there, 1 for a wrong command line.
 
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
         eprintln!("usage: stash-trainer <job-dir>");
         return ExitCode::FAILURE;
     };
+    restart_with_sleeping_threads();
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGTERM, SIGINT] {
         if let Err(error) = flag::register(signal, Arc::clone(&stop)) {
@@ -31,5 +33,17 @@ fn main() -> ExitCode {
             eprintln!("error: {error}");
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+/// libtorch's threads spin while they wait, for as long as other processes would need the cores most: with the rest of
+/// the platform busy on the same machine a training was seen to take fifty times as long. Only the variable below tells
+/// them to sleep, and it is read before `main`, so the trainer replaces itself once. If that fails it trains as it is.
+fn restart_with_sleeping_threads() {
+    const VARIABLE: &str = "OMP_WAIT_POLICY";
+    if std::env::var_os(VARIABLE).is_none()
+        && let Ok(trainer) = std::env::current_exe()
+    {
+        let _ = Command::new(trainer).args(std::env::args_os().skip(1)).env(VARIABLE, "passive").exec();
     }
 }

@@ -175,8 +175,10 @@ fn cpu_multiplies_bf16() -> bool {
 }
 
 fn set_threads(job: &Job) {
-    // Without a word here libtorch takes OMP_NUM_THREADS, or all cores.
-    if let Some(threads) = job.threads {
-        tch::set_num_threads(threads as i32);
+    let said = std::env::var_os("OMP_NUM_THREADS").is_some();
+    match job.threads {
+        Some(threads) => tch::set_num_threads(threads as i32),
+        None if !said && !job.large() => tch::set_num_threads(1),
+        None => {}
     }
 }

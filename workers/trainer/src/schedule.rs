@@ -22,6 +22,12 @@ pub fn epoch_batches(lengths: &[usize], batch_pairs: usize, seed: u64, epoch: u3
     batches
 }
 
+/// How many batches [`epoch_batches`] makes of `pairs`.
+pub fn batches_per_epoch(pairs: usize, batch_pairs: usize) -> usize {
+    // Only the last window can end in the middle of a batch, since the others hold whole ones.
+    pairs.div_ceil(batch_pairs)
+}
+
 /// The learning rate of a step (from 0) as a share of the highest: a line up over the first `warmup` of the steps, then a
 /// line down to 0, which the step after the last would reach.
 pub fn rate(step: usize, steps: usize, warmup: f64) -> f64 {
@@ -45,7 +51,7 @@ mod tests {
         ) {
             let batches = epoch_batches(&lengths, batch, seed, epoch);
             prop_assert!(batches.iter().all(|b| !b.is_empty() && b.len() <= batch));
-            prop_assert!(batches.len() <= lengths.len().div_ceil(batch) + lengths.len() / (batch * WINDOW_BATCHES) + 1);
+            prop_assert_eq!(batches.len(), batches_per_epoch(lengths.len(), batch));
             let mut seen: Vec<usize> = batches.concat();
             seen.sort_unstable();
             prop_assert_eq!(seen, (0..lengths.len()).collect::<Vec<_>>());

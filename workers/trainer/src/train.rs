@@ -13,7 +13,7 @@ use stash_model::arch::Role;
 use tch::Tensor;
 
 use crate::error::TrainError;
-use crate::job::{Fault, Job};
+use crate::job::Job;
 use crate::loss::bradley_terry;
 use crate::model::Model;
 use crate::optimizer::AdamW;
@@ -57,18 +57,18 @@ pub fn train(
 ) -> Result<Figures, TrainError> {
     let units: Vec<Unit> = pairs.train.iter().map(Unit::pair).collect();
     let lengths: Vec<usize> = units.iter().map(Unit::len).collect();
-    let epochs: Vec<Vec<Vec<usize>>> =
-        (0..job.epochs).map(|epoch| schedule::epoch_batches(&lengths, job.batch_pairs, job.seed, epoch)).collect();
-    let steps = epochs.iter().map(Vec::len).sum();
+    let steps = job.epochs as usize * schedule::batches_per_epoch(units.len(), job.batch_pairs);
     let mut optimizer = AdamW::new(trained_weights(job, model))?;
     let mut state =
         Loop { job, model, stop, steps, started: Instant::now(), tokens: 0, losses: Vec::with_capacity(steps) };
     let every = steps.div_ceil(PROGRESS_LINES_MAX);
-    for batch in epochs.iter().flatten() {
-        let batch: Vec<&Unit> = batch.iter().map(|index| &units[*index]).collect();
-        let progress = state.step(&batch, &mut optimizer)?;
-        if progress.step.is_multiple_of(every) || progress.step == steps {
-            output.progress(&progress)?;
+    for epoch in 0..job.epochs {
+        for batch in schedule::epoch_batches(&lengths, job.batch_pairs, job.seed, epoch) {
+            let batch: Vec<&Unit> = batch.iter().map(|index| &units[*index]).collect();
+            let progress = state.step(&batch, &mut optimizer)?;
+            if progress.step.is_multiple_of(every) || progress.step == steps {
+                output.progress(&progress)?;
+            }
         }
     }
     let text_tokens: usize = pairs.train.iter().map(|pair| pair.chosen.len() + pair.rejected.len()).sum();
@@ -108,9 +108,6 @@ impl Loop<'_> {
                 return Err(TrainError::Stopped { step: done, steps: self.steps });
             }
             loss += self.pass(&pass, batch.len())?;
-        }
-        if self.job.fault == Some(Fault::NanAtStep(done + 1)) {
-            loss = f64::NAN;
         }
         self.require_finite(loss, "the loss")?;
         let gradient_norm = optimizer.gradient_norm()?;

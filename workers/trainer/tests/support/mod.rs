@@ -9,6 +9,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use stash_model::rng::Rng;
@@ -75,6 +76,22 @@ fn refund_pair(rng: &mut Rng) -> TextPair {
     if gold { TextPair { chosen: refund, rejected: refusal } } else { TextPair { chosen: refusal, rejected: refund } }
 }
 
+/// The small base of a family, made once for all tests of a binary.
+fn made_base(kind: Kind) -> &'static Path {
+    static QWEN3: OnceLock<TempDir> = OnceLock::new();
+    static LLAMA: OnceLock<TempDir> = OnceLock::new();
+    let made = match kind {
+        Kind::Qwen3 => &QWEN3,
+        Kind::Llama => &LLAMA,
+    };
+    let make = || {
+        let dir = tempfile::tempdir().unwrap();
+        tiny_base::make_kind(dir.path(), kind, 0).unwrap();
+        dir
+    };
+    made.get_or_init(make).path()
+}
+
 /// A job directory with the small base in `base/`.
 pub struct JobDir {
     dir: TempDir,
@@ -83,7 +100,11 @@ pub struct JobDir {
 impl JobDir {
     pub fn new(kind: Kind) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        tiny_base::make_kind(&dir.path().join("base"), kind, 0).unwrap();
+        let base = dir.path().join("base");
+        std::fs::create_dir(&base).unwrap();
+        for entry in std::fs::read_dir(made_base(kind)).unwrap().map(Result::unwrap) {
+            std::fs::copy(entry.path(), base.join(entry.file_name())).unwrap();
+        }
         Self { dir }
     }
 
