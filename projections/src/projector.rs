@@ -33,6 +33,15 @@ const READ_WAIT: Duration = Duration::from_secs(1);
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
+/// What a projector does whose partitions another one has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnFenced {
+    /// Takes them again.
+    TakeOver,
+    /// Ends, so that its lease is asked first.
+    Leave,
+}
+
 /// A projector over all partitions.
 pub struct Projector {
     /// The log.
@@ -53,6 +62,11 @@ impl Projector {
     /// # Errors
     /// [`ProjectionError::AnotherLog`] and [`LogError::Corrupt`](stash_infra::event_log::LogError::Corrupt): a person must look.
     pub async fn run(&self, stop: CancellationToken) -> Result<(), ProjectionError> {
+        self.run_until(stop, OnFenced::TakeOver).await
+    }
+
+    /// [`Projector::run`], which may also end with [`ApplyError::Fenced`].
+    pub(crate) async fn run_until(&self, stop: CancellationToken, on_fenced: OnFenced) -> Result<(), ProjectionError> {
         let mut pause = PAUSE_MIN;
         loop {
             let result = tokio::select! {
@@ -63,6 +77,9 @@ impl Projector {
             match result {
                 Ok(()) => {}
                 Err(error @ ProjectionError::AnotherLog(_)) => return Err(error),
+                Err(error @ ProjectionError::Apply(ApplyError::Fenced)) if on_fenced == OnFenced::Leave => {
+                    return Err(error);
+                }
                 Err(ProjectionError::Log(error @ stash_infra::event_log::LogError::Corrupt(_))) => {
                     return Err(error.into());
                 }

@@ -3,8 +3,8 @@
 //! The checkpoint's epoch keeps two projectors from ever writing the same record twice; the lease only keeps them from taking
 //! over from each other all the time. So a lease that cannot be asked costs nothing: the holder goes on.
 
-use crate::error::ProjectionError;
-use crate::projector::Projector;
+use crate::error::{ApplyError, ProjectionError};
+use crate::projector::{OnFenced, Projector};
 use stash_infra::lease::{HEARTBEAT_EVERY, ProjectionLease, ProjectionLeases};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -33,13 +33,15 @@ impl Projector {
                 Ok(Some(lease)) => {
                     told = false;
                     let ended = self.run_while_held(leases, &lease, &stop).await;
-                    if ended.is_err() || stop.is_cancelled() {
+                    // A rebuild has switched, or another one took over while this process stood still.
+                    let fenced = matches!(ended, Err(ProjectionError::Apply(ApplyError::Fenced)));
+                    if stop.is_cancelled() || (ended.is_err() && !fenced) {
                         if let Err(error) = leases.release(&lease).await {
                             tracing::debug!(%error, "the projection's lease is left to expire");
                         }
-                        return ended;
+                        return if fenced { Ok(()) } else { ended };
                     }
-                    tracing::warn!("another projector holds the lease now; standing by");
+                    tracing::info!("the projector gave way; it goes on if it can have the lease");
                 }
                 Ok(None) if !told => {
                     tracing::info!("another projector is at work; standing by");
@@ -63,7 +65,7 @@ impl Projector {
         stop: &CancellationToken,
     ) -> Result<(), ProjectionError> {
         let held = stop.child_token();
-        let work = self.run(held.clone());
+        let work = self.run_until(held.clone(), OnFenced::Leave);
         tokio::pin!(work);
         let mut beats = tokio::time::interval(HEARTBEAT_EVERY);
         beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

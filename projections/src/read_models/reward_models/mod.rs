@@ -96,6 +96,12 @@ async fn train(
         .bind(event.action_std)
         .execute(&mut *tx)
         .await?;
+    // A training replaces the pairs of one before, so that none of them outlives it only where its text could still be read.
+    sqlx::query(include_str!("replaced_pairs.sql"))
+        .bind(owner.0)
+        .bind(event.reward_model_id.0)
+        .execute(&mut *tx)
+        .await?;
     let mut reader =
         BundleReader::open(tools.keys.clone(), tools.store.clone(), owner, Purpose::PAIR_FRAMES, event.pairs.clone())
             .map_err(bundle_error)?;

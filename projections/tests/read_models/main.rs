@@ -1,0 +1,13 @@
+//! The projections on a real Postgres, filed by question.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod build;
+mod erasure;
+mod fencing;
+mod folds;
+mod generate;
+mod isolation;
+mod logs;
+mod owners;
+mod submitting;
+mod world;
