@@ -1,49 +1,29 @@
 //! What is particular to the event log in Postgres: its protection against change, and its answers when the server fails.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod event_log_support;
+
 use bytes::Bytes;
+use event_log_support::{Clients, PARTITIONS, PATIENCE, record, values};
 use sqlx::postgres::PgListener;
 use sqlx::{AssertSqlSafe, PgPool};
 use stash_domain::position::{Offset, Partition, Position};
 use stash_infra::event_log::postgres::PostgresLog;
 use stash_infra::event_log::{EventLog, LogError, NewRecord};
 use stash_infra::testing::{self, Durability, Postgres};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::sync::watch;
-
-const PATIENCE: Duration = Duration::from_secs(60);
-
-fn record(partition: u16, text: &str) -> NewRecord {
-    NewRecord {
-        partition: Partition(partition),
-        key: Bytes::from_static(b"owner"),
-        value: Bytes::from(text.as_bytes().to_vec()),
-    }
-}
 
 /// A new log of four partitions, and its database.
 async fn new_log() -> (Arc<PostgresLog>, PgPool) {
     let pool = testing::postgres().log_database().await;
-    (Arc::new(PostgresLog::open(pool.clone(), 4).await.unwrap()), pool)
+    (Arc::new(PostgresLog::open(pool.clone(), PARTITIONS).await.unwrap()), pool)
 }
 
 async fn run(pool: &PgPool, sql: &str) -> Result<(), sqlx::Error> {
     sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(pool).await.map(|_| ())
-}
-
-/// All values of a partition, by offset.
-async fn values(log: &dyn EventLog, partition: u16) -> Vec<String> {
-    let tail = log.tail(Partition(partition)).await.unwrap().0;
-    let mut reader = log.read(&[(Partition(partition), Offset(0))]).await.unwrap();
-    let mut values = Vec::new();
-    while (values.len() as u64) < tail {
-        let records = reader.next(10_000, PATIENCE).await.unwrap();
-        assert!(!records.is_empty());
-        values.extend(records.iter().map(|record| String::from_utf8_lossy(&record.value).into_owned()));
-    }
-    values
 }
 
 #[tokio::test]
@@ -141,7 +121,7 @@ async fn another_log_in_the_same_place_is_noticed_by_all() {
 #[tokio::test]
 async fn a_database_without_tables_says_what_to_do() {
     let pool = testing::postgres().database().await;
-    let refused = PostgresLog::open(pool, 4).await.map(|_| ());
+    let refused = PostgresLog::open(pool, PARTITIONS).await.map(|_| ());
     assert!(matches!(&refused, Err(LogError::Unavailable(text)) if text.contains("migrations")), "{refused:?}");
 }
 
@@ -231,7 +211,7 @@ async fn other_processes_are_notified() {
 async fn a_server_that_is_away_is_unavailable_and_found_again() {
     let server = Postgres::start(Durability::None);
     let pool = server.log_database().await;
-    let log = PostgresLog::open(pool, 4).await.unwrap();
+    let log = PostgresLog::open(pool, PARTITIONS).await.unwrap();
     log.append(vec![record(0, "before")]).await.unwrap();
     let mut reader = log.read(&[(Partition(0), Offset(1))]).await.unwrap();
 
@@ -253,58 +233,16 @@ async fn a_server_that_is_away_is_unavailable_and_found_again() {
     assert_eq!(values(&log, 0).await, ["before", "back"]);
 }
 
-/// What became of each record that a client sent.
-#[derive(Default)]
-struct Ledger {
-    acknowledged: BTreeMap<String, Position>,
-    refused: Vec<String>,
-    unknown: usize,
-}
-
-/// Clients that append until told to stop, and keep a ledger each.
-async fn append_until(
-    log: Arc<PostgresLog>,
-    client: usize,
-    stop: Arc<AtomicBool>,
-    progress: watch::Sender<usize>,
-) -> Ledger {
-    let mut ledger = Ledger::default();
-    for n in 0.. {
-        if stop.load(Ordering::SeqCst) {
-            break;
-        }
-        let value = format!("client {client} record {n}");
-        match log.append(vec![record(u16::try_from((client + n) % 4).unwrap(), &value)]).await {
-            Ok(positions) => {
-                ledger.acknowledged.insert(value, positions[0]);
-                progress.send_modify(|count| *count += 1);
-            }
-            Err(LogError::Unavailable(_)) => {
-                ledger.refused.push(value);
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-            Err(LogError::Unknown(_)) => ledger.unknown += 1,
-            Err(error) => panic!("{error}"),
-        }
-    }
-    ledger
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn crashes_and_shutdowns_under_load_lose_nothing_acknowledged() {
     const ROUNDS: usize = 6;
     const CLIENTS: usize = 16;
     let server = Postgres::start(Durability::Full);
-    let log = Arc::new(PostgresLog::open(server.log_database().await, 4).await.unwrap());
-    let (stop, progress) = (Arc::new(AtomicBool::new(false)), watch::Sender::new(0));
-    let mut progressed = progress.subscribe();
-    let clients: Vec<_> = (0..CLIENTS)
-        .map(|client| tokio::spawn(append_until(Arc::clone(&log), client, Arc::clone(&stop), progress.clone())))
-        .collect();
+    let log: Arc<dyn EventLog> = Arc::new(PostgresLog::open(server.log_database().await, PARTITIONS).await.unwrap());
+    let clients = Clients::start(log, CLIENTS);
     for round in 0..ROUNDS {
         // Each failure hits clients at work: some hundred records after the last.
-        let goal = *progress.borrow() + 200 + 37 * round;
-        tokio::time::timeout(PATIENCE, progressed.wait_for(|count| *count >= goal)).await.unwrap().unwrap();
+        clients.go_on_for(200 + 37 * round).await;
         tokio::task::block_in_place(|| {
             if round % 2 == 0 {
                 server.crash()
@@ -314,32 +252,6 @@ async fn crashes_and_shutdowns_under_load_lose_nothing_acknowledged() {
             server.start_again();
         });
     }
-    let goal = *progress.borrow() + 200;
-    tokio::time::timeout(PATIENCE, progressed.wait_for(|count| *count >= goal)).await.unwrap().unwrap();
-    stop.store(true, Ordering::SeqCst);
-
-    let mut found: BTreeMap<String, Position> = BTreeMap::new();
-    let mut ledgers = Vec::new();
-    for client in clients {
-        ledgers.push(client.await.unwrap());
-    }
-    for partition in 0..4 {
-        for (offset, value) in (0..).zip(values(log.as_ref(), partition).await) {
-            let position = Position { partition: Partition(partition), offset: Offset(offset) };
-            assert_eq!(found.insert(value, position), None, "a record stands twice");
-        }
-    }
-    let (mut acknowledged, mut unknown) = (0, 0);
-    for ledger in &ledgers {
-        for (value, position) in &ledger.acknowledged {
-            assert_eq!(found.get(value), Some(position), "{value} was acknowledged");
-        }
-        for value in &ledger.refused {
-            assert!(!found.contains_key(value), "{value} was said to be surely not appended");
-        }
-        acknowledged += ledger.acknowledged.len();
-        unknown += ledger.unknown;
-    }
-    assert!(found.len() <= acknowledged + unknown, "records that nobody sent");
-    println!("{acknowledged} acknowledged, {unknown} unknown, {} found", found.len());
+    clients.go_on_for(200).await;
+    clients.stop_and_compare().await;
 }

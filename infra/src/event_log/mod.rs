@@ -17,7 +17,11 @@
 
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
+pub mod faulty;
+pub mod kafka;
+mod parts;
 pub mod postgres;
+pub mod sim;
 
 use async_trait::async_trait;
 use bytes::Bytes;

@@ -1,5 +1,6 @@
 //! A throw-away Postgres cluster in a temporary folder, reachable by a Unix socket alone.
 
+use super::{leash, made};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool};
 use std::os::unix::process::CommandExt as _;
@@ -68,9 +69,8 @@ impl Postgres {
             made(std::os::unix::fs::chown(&folder, Some(uid), Some(gid)), "the temporary folder's owner");
         }
         let mut janitor = command(Path::new("/bin/sh"), user, &folder);
-        janitor.args(["-c", JANITOR, "janitor"]).arg(&folder).stdin(Stdio::piped()).process_group(0);
-        let mut janitor = made(janitor.spawn(), "the process that cleans up");
-        let leash = janitor.stdin.take();
+        janitor.args(["-c", JANITOR, "janitor"]).arg(&folder);
+        let (janitor, leash) = leash(janitor);
 
         let mut initdb = command(&programs.join("initdb"), user, &folder);
         initdb.arg("-D").arg(folder.join("data")).args([
@@ -88,7 +88,7 @@ impl Postgres {
 
         let server = Mutex::new(None);
         let databases = AtomicU32::new(0);
-        let cluster = Self { folder, programs, user, durability, server, databases, janitor, leash };
+        let cluster = Self { folder, programs, user, durability, server, databases, janitor, leash: Some(leash) };
         cluster.launch();
         cluster
     }
@@ -258,14 +258,5 @@ fn find_programs() -> PathBuf {
             "this test needs Postgres: no initdb and postgres in STASH_POSTGRES_BIN, PATH or /usr/lib/postgresql; \
              on Debian: apt-get install postgresql"
         ),
-    }
-}
-
-/// The value, or a failed test that names what could not be had.
-#[track_caller]
-fn made<T, E: std::fmt::Display>(outcome: Result<T, E>, what: &str) -> T {
-    match outcome {
-        Ok(value) => value,
-        Err(error) => panic!("{what} could not be had: {error}"),
     }
 }

@@ -1,6 +1,6 @@
 //! Cases about appending.
 
-use super::support::{noise, put, reader, record, sized, some, tail, take, text, whole};
+use super::support::{noise, patiently, put, reader, record, sized, some, tail, take, text, whole};
 use super::{PARTITIONS, Place};
 use crate::event_log::{EventLog, KEY_BYTES_MAX, LogError, NewRecord};
 use bytes::Bytes;
@@ -122,10 +122,10 @@ pub(super) async fn a_record_at_the_limit_fits_and_one_byte_more_does_not(place:
 
     let mut too_large = largest.clone();
     too_large.push(0);
-    let refused = log.append(vec![record(0, "goes with it"), sized(0, too_large)]).await;
+    let refused = patiently!(log.append(vec![record(0, "goes with it"), sized(0, too_large.clone())]));
     assert_eq!(refused, Err(LogError::TooLarge { size: RECORD_BYTES_MAX + 1, limit: RECORD_BYTES_MAX }));
     let long_key = NewRecord { key: Bytes::from(vec![1; KEY_BYTES_MAX + 1]), ..record(0, "x") };
-    let refused = log.append(vec![long_key]).await;
+    let refused = patiently!(log.append(vec![long_key.clone()]));
     assert_eq!(refused, Err(LogError::TooLarge { size: KEY_BYTES_MAX + 1, limit: KEY_BYTES_MAX }));
 
     put(log.as_ref(), vec![record(0, "next")]).await;
@@ -154,10 +154,10 @@ pub(super) async fn a_call_of_any_size_is_taken(place: Place) {
 
 pub(super) async fn a_partition_that_is_not_there_is_refused(place: Place) {
     let log = place.open().await;
-    let refused = log.append(vec![record(0, "goes with it"), record(PARTITIONS, "nowhere")]).await;
+    let refused = patiently!(log.append(vec![record(0, "goes with it"), record(PARTITIONS, "nowhere")]));
     assert!(matches!(refused, Err(LogError::Corrupt(_))), "{refused:?}");
     assert_eq!(tail(log.as_ref(), 0).await, 0, "nothing of a refused call was kept");
-    assert!(matches!(log.tail(Partition(PARTITIONS)).await, Err(LogError::Corrupt(_))));
+    assert!(matches!(patiently!(log.tail(Partition(PARTITIONS))), Err(LogError::Corrupt(_))));
 }
 
 pub(super) async fn what_one_handle_appends_another_reads(place: Place) {

@@ -7,6 +7,7 @@
 //!
 //! A call that is dropped before step 2 is not appended; later it may be.
 
+use super::super::parts::{PART_BYTES_MAX, PART_RECORDS_MAX, append_in_parts, size_of_all};
 use super::super::{KEY_BYTES_MAX, LogError, NewRecord};
 use super::wake::Wake;
 use super::{error, offset_of};
@@ -25,11 +26,12 @@ const QUEUE_CALLS_MAX: usize = 4096;
 /// Bytes of all records that wait or are being appended.
 const QUEUE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Records of one group. A group of this many small records takes about 20 ms; larger ones gain nothing.
-const GROUP_RECORDS_MAX: usize = 2048;
+/// Records at which a group takes no further call. A group of this many small records takes about 20 ms; larger ones gain
+/// nothing.
+const GROUP_RECORDS_MAX: usize = PART_RECORDS_MAX;
 
 /// Bytes at which a group takes no further call. Postgres holds a group's arrays in memory a few times over.
-const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
+const GROUP_BYTES_MAX: usize = PART_BYTES_MAX;
 
 /// Counted for each record beside its key and value: the structs that hold it here.
 const RECORD_OVERHEAD_BYTES: usize = 128;
@@ -45,7 +47,9 @@ const GROUP_TIMEOUT: Duration = Duration::from_secs(10);
 const IDLE_BEFORE_PING: Duration = Duration::from_secs(1);
 
 // The largest call must fit the queue, or it would wait for ever.
-const _: () = assert!(GROUP_BYTES_MAX + RECORD_BYTES_MAX + KEY_BYTES_MAX + RECORD_OVERHEAD_BYTES < QUEUE_BYTES_MAX);
+const _: () = assert!(
+    PART_BYTES_MAX + RECORD_BYTES_MAX + KEY_BYTES_MAX + PART_RECORDS_MAX * RECORD_OVERHEAD_BYTES < QUEUE_BYTES_MAX
+);
 
 type Answer = Result<Vec<Position>, LogError>;
 
@@ -73,51 +77,17 @@ impl Writer {
 
     /// Appends records that were checked before.
     pub(super) async fn append(&self, records: Vec<NewRecord>) -> Answer {
-        let mut positions = Vec::with_capacity(records.len());
-        for part in split(records) {
-            match self.append_part(part).await {
-                Ok(more) => positions.extend(more),
-                // The parts before this one are in the log, so "surely not appended" would be false.
-                Err(error) if !positions.is_empty() => {
-                    return Err(LogError::Unknown(format!("only the first {} records: {error}", positions.len())));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(positions)
+        append_in_parts(records, |part| self.append_part(part)).await
     }
 
     async fn append_part(&self, records: Vec<NewRecord>) -> Answer {
         let stopped = || LogError::Unavailable("the log's writer has stopped".into());
-        let bytes = u32::try_from(records.iter().map(size_of).sum::<usize>()).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(size_of_all(&records, RECORD_OVERHEAD_BYTES)).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(bytes).await.map_err(|_| stopped())?;
         let (answer, answered) = oneshot::channel();
         self.queue.send(Call { records, answer, _room: room }).await.map_err(|_| stopped())?;
         answered.await.map_err(|_| LogError::Unknown("the log's writer stopped before it answered".into()))?
     }
-}
-
-/// Bytes that a record counts for in the queue.
-fn size_of(record: &NewRecord) -> usize {
-    record.key.len() + record.value.len() + RECORD_OVERHEAD_BYTES
-}
-
-/// Cuts the records of a call into parts of a group's size. Nearly every call is one part.
-fn split(records: Vec<NewRecord>) -> Vec<Vec<NewRecord>> {
-    let mut parts = Vec::new();
-    let (mut part, mut bytes) = (Vec::new(), 0);
-    for record in records {
-        if part.len() == GROUP_RECORDS_MAX || bytes >= GROUP_BYTES_MAX {
-            parts.push(std::mem::take(&mut part));
-            bytes = 0;
-        }
-        bytes += size_of(&record);
-        part.push(record);
-    }
-    if !part.is_empty() {
-        parts.push(part);
-    }
-    parts
 }
 
 /// The writer's task.
@@ -155,11 +125,11 @@ async fn take_group(queue: &mut mpsc::Receiver<Call>) -> Option<Vec<Call>> {
     // or groups of one and of all the others would alternate.
     tokio::task::yield_now().await;
     let mut records = calls[0].records.len();
-    let mut bytes: usize = calls[0].records.iter().map(size_of).sum();
+    let mut bytes = size_of_all(&calls[0].records, 0);
     while records < GROUP_RECORDS_MAX && bytes < GROUP_BYTES_MAX {
         let Ok(call) = queue.try_recv() else { break };
         records += call.records.len();
-        bytes += call.records.iter().map(size_of).sum::<usize>();
+        bytes += size_of_all(&call.records, 0);
         calls.push(call);
     }
     Some(calls)
