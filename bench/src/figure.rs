@@ -1,0 +1,148 @@
+//! The figures: their names, units and targets, and the file they are kept in.
+//!
+//! `results.json` is `{commit, machine, figures: [{name, value, unit, better}]}`; a figure that was measured beside another
+//! program's carries `peer`, `peer_value` and `ratio` too. A run of some figures keeps the others of the same commit on the same
+//! machine and drops those of any other, so that one file never mixes two.
+
+use crate::machine::Machine;
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Better {
+    /// More.
+    Higher,
+    /// Less.
+    Lower,
+}
+
+/// What is measured.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Unit of its value.
+    pub(crate) unit: &'static str,
+    /// Which way is better.
+    pub(crate) better: Better,
+    /// The value to reach on two cores, Postgres or broker included; none where there is no target yet.
+    pub(crate) target: Option<f64>,
+}
+
+impl Kind {
+    /// Whether a value is as good as the target.
+    pub(crate) fn is_reached(&self, value: f64) -> Option<bool> {
+        self.target.map(|target| match self.better {
+            Better::Higher => value >= target,
+            Better::Lower => value <= target,
+        })
+    }
+
+    /// A measured value.
+    pub(crate) fn is(&'static self, value: f64, note: impl Into<String>) -> Measured {
+        Measured { kind: self, value, note: note.into() }
+    }
+}
+
+/// A value, and what to know of it.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// Of what.
+    pub(crate) kind: &'static Kind,
+    /// The value.
+    pub(crate) value: f64,
+    /// How it came about; shown, not kept.
+    pub(crate) note: String,
+}
+
+/// A figure in the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Figure {
+    name: String,
+    value: f64,
+    unit: String,
+    better: Better,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peer_value: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Results {
+    commit: String,
+    machine: String,
+    figures: Vec<Figure>,
+}
+
+/// Puts the measured figures into the file.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn keep(path: &Path, machine: &Machine, measured: &[Measured]) -> anyhow::Result<()> {
+    let before = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Results>(&bytes).ok());
+    let mut figures = before
+        .filter(|before| before.commit == machine.commit && before.machine == machine.description)
+        .map_or_else(Vec::new, |before| before.figures);
+    for Measured { kind, value, .. } in measured {
+        let figure = Figure {
+            name: kind.name.to_owned(),
+            // Three digits after the point are more than any of these repeats to.
+            value: (value * 1000.0).round() / 1000.0,
+            unit: kind.unit.to_owned(),
+            better: kind.better,
+            peer: None,
+            peer_value: None,
+            ratio: None,
+        };
+        match figures.iter_mut().find(|known| known.name == figure.name) {
+            Some(known) => *known = figure,
+            None => figures.push(figure),
+        }
+    }
+    let results = Results { commit: machine.commit.clone(), machine: machine.description.clone(), figures };
+    let mut text = serde_json::to_vec_pretty(&results)?;
+    text.push(b'\n');
+    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static SPEED: Kind = Kind { name: "speed", unit: "1/s", better: Better::Higher, target: Some(5.0) };
+    static SIZE: Kind = Kind { name: "size", unit: "MB", better: Better::Lower, target: Some(5.0) };
+
+    fn read(path: &Path) -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_target_is_reached_from_its_good_side() {
+        assert_eq!([SPEED.is_reached(6.0), SPEED.is_reached(4.0)], [Some(true), Some(false)]);
+        assert_eq!([SIZE.is_reached(6.0), SIZE.is_reached(5.0)], [Some(false), Some(true)]);
+    }
+
+    #[test]
+    fn figures_of_one_commit_add_up_and_another_commit_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.json");
+        let of = |commit: &str| Machine { commit: commit.to_owned(), description: "here".to_owned() };
+        keep(&path, &of("a"), &[SPEED.is(1.0, ""), SIZE.is(2.00049, "")]).unwrap();
+        keep(&path, &of("a"), &[SPEED.is(3.0, "")]).unwrap();
+        assert_eq!(
+            read(&path),
+            serde_json::json!({"commit": "a", "machine": "here", "figures": [
+                {"name": "speed", "value": 3.0, "unit": "1/s", "better": "higher"},
+                {"name": "size", "value": 2.0, "unit": "MB", "better": "lower"},
+            ]})
+        );
+        keep(&path, &of("b"), &[SIZE.is(4.0, "")]).unwrap();
+        assert_eq!(read(&path)["figures"].as_array().unwrap().len(), 1);
+    }
+}
