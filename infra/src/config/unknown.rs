@@ -3,8 +3,9 @@
 use super::CONCERNS;
 use super::environment::Environment;
 
-/// Names with our prefix that the program does not read: set-up scripts and tests do.
-const ELSEWHERE: &[&str] = &["STASH_CACHE_DIR", "STASH_KAFKA_JAVA_OPTS", "STASH_TRAINER_BIN"];
+/// Names with our prefix that are no settings of the server: set-up scripts, tests and the command line's client read them.
+const ELSEWHERE: &[&str] =
+    &["STASH_API_KEY", "STASH_CACHE_DIR", "STASH_KAFKA_JAVA_OPTS", "STASH_TRAINER_BIN", "STASH_URL"];
 
 /// Prefix of what only tests read.
 const TEST_PREFIX: &str = "STASH_TEST_";

@@ -1,0 +1,14 @@
+//! `stash export annotations`
+
+use super::write::To;
+
+/// Where to.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    to: To,
+}
+
+pub(super) async fn run(args: Args) -> anyhow::Result<()> {
+    args.to.write("/export/annotations").await
+}

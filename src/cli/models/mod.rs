@@ -1,0 +1,31 @@
+//! `stash models`
+
+mod cancel;
+mod list;
+mod show;
+mod wait;
+mod weights;
+
+pub(crate) use wait::wait;
+
+/// What to do with reward models.
+#[derive(clap::Subcommand)]
+pub(crate) enum Command {
+    /// List reward models
+    List(list::Args),
+    /// Show a model, its figures and how its training stands
+    Show(show::Args),
+    /// Fetch a model's checkpoint, or print a link to it
+    Weights(weights::Args),
+    /// Ask a training to stop
+    Cancel(cancel::Args),
+}
+
+pub(super) async fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::List(args) => list::run(args).await,
+        Command::Show(args) => show::run(args).await,
+        Command::Weights(args) => weights::run(args).await,
+        Command::Cancel(args) => cancel::run(args).await,
+    }
+}

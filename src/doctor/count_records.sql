@@ -1,0 +1,1 @@
+SELECT sum(next_offset)::bigint FROM public.log_partition

@@ -1,0 +1,22 @@
+//! `stash serve --role worker`
+
+use super::{PART_END_MAX, Server, Stop, follow};
+use crate::wiring::Foundation;
+use stash_infra::telemetry::Metrics;
+use stash_workers::coordinator;
+
+/// Takes jobs; another process projects.
+pub(super) async fn run(foundation: &Foundation, server: Server, metrics: Metrics, stop: Stop) -> anyhow::Result<()> {
+    follow(foundation);
+    let web = foundation.bare_web(metrics);
+    let health = tokio::spawn(server.run(web.router, stop.clone()));
+    work(foundation, &stop).await;
+    stop.ask();
+    let _ = tokio::time::timeout(PART_END_MAX, health).await;
+    Ok(())
+}
+
+/// The worker, until asked to stop.
+pub(super) async fn work(foundation: &Foundation, stop: &Stop) {
+    coordinator::run(foundation.worker(), stop.token()).await;
+}

@@ -1,0 +1,54 @@
+//! The worker of this process.
+
+use super::http::class_name;
+use super::{Foundation, data_folder};
+use stash_infra::config::{Compute, Settings};
+use stash_workers::context::Worker;
+use std::path::PathBuf;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// File name of the trainer.
+const TRAINER: &str = "stash-trainer";
+
+impl Foundation {
+    /// A worker that takes the jobs of this deployment's compute class.
+    pub(crate) fn worker(&self) -> Arc<Worker> {
+        let compute = self.settings.compute.compute.unwrap_or(Compute::Local);
+        Arc::new(Worker {
+            // Part of the ids of its claims, so never used again.
+            name: format!("{}-{}-{}", host_name(), std::process::id(), Uuid::now_v7().simple()),
+            classes: vec![class_name(compute).to_owned()],
+            submitter: Arc::clone(&self.submitter),
+            pool: self.pools.system.clone(),
+            keys: Arc::clone(&self.keys),
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            scratch: data_folder::jobs(&self.settings.data.folder),
+            trainer: self.settings.compute.trainer.clone().or_else(default_trainer),
+            bases: bases(&self.settings),
+            lease: self.settings.compute.job_lease,
+            threads: threads(&self.settings),
+        })
+    }
+}
+
+/// Folders in which base models are looked for by name.
+pub(crate) fn bases(settings: &Settings) -> Vec<PathBuf> {
+    vec![data_folder::bases(&settings.data.folder)]
+}
+
+/// The trainer beside this program, if it is there.
+pub(crate) fn default_trainer() -> Option<PathBuf> {
+    let beside = std::env::current_exe().ok()?.with_file_name(TRAINER);
+    beside.is_file().then_some(beside)
+}
+
+fn threads(settings: &Settings) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    settings.compute.threads.unwrap_or_else(cores)
+}
+
+fn host_name() -> String {
+    nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok()).unwrap_or_else(|| "unnamed".to_owned())
+}

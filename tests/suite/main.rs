@@ -1,0 +1,11 @@
+//! Tests of the whole program: the `stash` binary as a user starts it, asked over HTTP and by its own commands. One binary, so
+//! that it is linked once; a module per question.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod commands;
+mod keys;
+mod openapi;
+mod restart;
+mod support;
+mod up;

@@ -1,0 +1,26 @@
+//! What the tests share: a data folder, a running `stash`, a client with its key.
+
+mod client;
+mod folder;
+mod stash;
+
+pub(crate) use client::Client;
+pub(crate) use folder::Folder;
+pub(crate) use stash::{Stash, command, run, run_json};
+
+use std::time::{Duration, Instant};
+
+/// How long anything that is waited for may take before the test fails: far longer than on the slowest machine.
+const WAIT_MAX: Duration = Duration::from_secs(120);
+
+/// Asks until there is an answer.
+pub(crate) async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(begin.elapsed() < WAIT_MAX, "not within {WAIT_MAX:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
