@@ -66,12 +66,28 @@ pub async fn rebuild(
     if !schema::try_lock_rebuild(&mut live).await? {
         return Err(ProjectionError::Rebuilding);
     }
-    let from = schema::ensure(&mut live).await?;
-    schema::enter(&mut live, &from).await?;
-    sqlx::query(include_str!("schema/patience.sql")).execute(&mut live).await?;
+    let rebuilt = rebuild_beside(&mut live, pool, log, deps, on_difference, progress).await;
+    // The end of the connection frees it too, but only once the server has noticed.
+    if let Err(error) = schema::unlock_rebuild(&mut live).await {
+        tracing::debug!(%error, "the lock of the rebuild goes with its connection");
+    }
+    rebuilt
+}
+
+async fn rebuild_beside(
+    live: &mut PgConnection,
+    pool: &PgPool,
+    log: &Arc<dyn EventLog>,
+    deps: &Deps,
+    on_difference: OnDifference,
+    progress: &mut (dyn FnMut(u64, u64) + Send),
+) -> Result<Rebuilt, ProjectionError> {
+    let from = schema::ensure(live).await?;
+    schema::enter(live, &from).await?;
+    sqlx::query(include_str!("schema/patience.sql")).execute(&mut *live).await?;
     let to = schema::after(&from);
-    schema::drop_others(&mut live, &from).await?;
-    schema::create(&mut live, &to).await?;
+    schema::drop_others(live, &from).await?;
+    schema::create(live, &to).await?;
 
     let mut connection = pool.acquire().await?.detach();
     schema::enter(&mut connection, &to).await?;
@@ -80,7 +96,7 @@ pub async fn rebuild(
     let mut work = Work { log, tools: Tools::new(deps, Kind::Rebuild, false), connection, records: 0, progress };
 
     // Only as far as the live tables, which may lag behind the log: they could not be compared otherwise.
-    let goal = positions(&mut live, &from, log, on_difference).await?;
+    let goal = positions(live, &from, log, on_difference).await?;
     work.apply_up_to(&mut checkpoints, &goal).await?;
 
     let mut tx = live.begin().await?;

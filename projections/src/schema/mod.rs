@@ -161,6 +161,15 @@ pub(crate) async fn try_lock_rebuild(connection: &mut PgConnection) -> Result<bo
     sqlx::query_scalar(include_str!("try_lock.sql")).bind(REBUILD_LOCK).fetch_one(connection).await
 }
 
+/// Frees what [`try_lock_rebuild`] took.
+///
+/// # Errors
+/// Those of the database.
+pub(crate) async fn unlock_rebuild(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query(include_str!("unlock.sql")).bind(REBUILD_LOCK).execute(connection).await?;
+    Ok(())
+}
+
 /// Makes this connection read and write a generation's tables by their plain names, without a limit on a statement's time:
 /// some go over whole tables.
 ///

@@ -9,9 +9,16 @@ use stash_domain::ids::CommandId;
 use stash_domain::record::StreamId;
 use uuid::Uuid;
 
+/// Cases of an ordinary run, each with a database of its own; `PROPTEST_CASES` asks for more.
+const CASES: u32 = 12;
+
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 12,
+        cases: cases(),
         max_shrink_iters: 60,
         failure_persistence: None,
         ..ProptestConfig::default()

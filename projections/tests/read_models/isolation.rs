@@ -48,9 +48,10 @@ async fn what_is_put_aside_waits_in_order_and_is_applied_when_its_blob_is_back()
     world.append(&record(a, 4, Expected::Any, vec![deleted(traced)])).await;
     let (third, third_import) = import(&world, a, 5, 1, "third").await;
     world.append(&third).await;
-    let damaged = Some(Sealed(vec![1; 40]));
     let other_subject: SubjectId = trace(a, 2).into();
-    world.keys.ensure(a, &[other_subject]).await.unwrap();
+    let Sealed(mut damaged) = world.text(a, other_subject, "flipped").await;
+    *damaged.last_mut().unwrap() ^= 1;
+    let damaged = Some(Sealed(damaged));
     world.append(&record(a, 6, Expected::Any, vec![created(a, 2, trace(a, 2), other_subject, damaged)])).await;
     world.append(&record(a, 7, Expected::Any, vec![changed(a, 2, trace(a, 2), other_subject, None)])).await;
     world.append(&import(&world, b, 8, 1, "of another owner").await.0).await;
