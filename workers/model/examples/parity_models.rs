@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     };
     let written = || -> Result<(), ModelError> {
         parity::make(&dir.join("qwen3"), Kind::Qwen3)?;
+        parity::make(&dir.join("qwen2"), Kind::Qwen2)?;
         parity::make(&dir.join("llama"), Kind::Llama)?;
         files::write_json(&dir.join("sequences.json"), &parity::sequences())
     };

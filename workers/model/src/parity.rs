@@ -38,6 +38,8 @@ pub fn make(dir: &Path, kind: Kind) -> Result<(), ModelError> {
     fs::create_dir_all(dir).map_err(ModelError::io("create", dir))?;
     let (model_type, class, head_dim, theta, eps) = match kind {
         Kind::Qwen3 => ("qwen3", "Qwen3ForSequenceClassification", 32, 1e6, 1e-6),
+        // transformers' Qwen2 takes the head size from the others: hidden_size / num_attention_heads.
+        Kind::Qwen2 => ("qwen2", "Qwen2ForSequenceClassification", 16, 1e6, 1e-6),
         Kind::Llama => ("llama", "LlamaForSequenceClassification", 48, 1e4, 1e-5),
     };
     let fields = json!({

@@ -22,7 +22,7 @@ fn equal_seeds_give_equal_bytes() {
 
 #[test]
 fn a_base_has_every_tensor_but_the_head() {
-    for kind in [Kind::Qwen3, Kind::Llama] {
+    for kind in [Kind::Qwen3, Kind::Qwen2, Kind::Llama] {
         let dir = tempfile::tempdir().unwrap();
         tiny_base::make_kind(dir.path(), kind, 0).unwrap();
         let config = ModelConfig::read(dir.path()).unwrap();

@@ -18,7 +18,7 @@ use crate::loss::bradley_terry;
 use crate::model::Model;
 use crate::optimizer::AdamW;
 use crate::output::{Output, PROGRESS_LINES_MAX, Progress};
-use crate::pack::{Batch, Unit, passes};
+use crate::pack::{Batch, Cost, Example, Pass, passes};
 use crate::pairs::Pairs;
 use crate::schedule;
 
@@ -55,16 +55,17 @@ pub fn train(
     output: &mut Output,
     stop: &AtomicBool,
 ) -> Result<Figures, TrainError> {
-    let units: Vec<Unit> = pairs.train.iter().map(Unit::pair).collect();
-    let lengths: Vec<usize> = units.iter().map(Unit::len).collect();
-    let steps = job.epochs as usize * schedule::batches_per_epoch(units.len(), job.batch_pairs);
+    let cost = Cost::of(&model.config);
+    let examples: Vec<Example> = pairs.train.iter().map(|pair| Example::new(pair, &cost)).collect();
+    let lengths: Vec<usize> = examples.iter().map(Example::tokens).collect();
+    let steps = job.epochs as usize * schedule::batches_per_epoch(examples.len(), job.batch_pairs);
     let mut optimizer = AdamW::new(trained_weights(job, model))?;
     let mut state =
         Loop { job, model, stop, steps, started: Instant::now(), tokens: 0, losses: Vec::with_capacity(steps) };
     let every = steps.div_ceil(PROGRESS_LINES_MAX);
     for epoch in 0..job.epochs {
         for batch in schedule::epoch_batches(&lengths, job.batch_pairs, job.seed, epoch) {
-            let batch: Vec<&Unit> = batch.iter().map(|index| &units[*index]).collect();
+            let batch: Vec<&Example> = batch.iter().map(|index| &examples[*index]).collect();
             let progress = state.step(&batch, &mut optimizer)?;
             if progress.step.is_multiple_of(every) || progress.step == steps {
                 output.progress(&progress)?;
@@ -100,7 +101,7 @@ struct Loop<'a> {
 }
 
 impl Loop<'_> {
-    fn step(&mut self, batch: &[&Unit], optimizer: &mut AdamW) -> Result<Progress, TrainError> {
+    fn step(&mut self, batch: &[&Example], optimizer: &mut AdamW) -> Result<Progress, TrainError> {
         let done = self.losses.len();
         let mut loss = 0.0;
         for pass in passes(batch, self.job.tokens_per_pass) {
@@ -122,9 +123,9 @@ impl Loop<'_> {
     }
 
     /// Adds the gradient of a pass, and returns its part of the mean loss over the batch.
-    fn pass(&mut self, units: &[&Unit], batch_pairs: usize) -> Result<f64, TrainError> {
-        let batch = Batch::new(units, self.model.device(), self.model.compute())?;
-        let scores = self.model.forward(&batch)?;
+    fn pass(&mut self, pass: &Pass<'_>, batch_pairs: usize) -> Result<f64, TrainError> {
+        let batch = Batch::new(&pass.units, self.model.device(), self.model.compute())?;
+        let scores = pass.pair_scores(&self.model.forward(&batch)?)?;
         let loss = bradley_terry(&scores, self.job.center)?.f_div_scalar(batch_pairs as f64)?;
         loss.f_backward()?;
         self.tokens += batch.tokens;

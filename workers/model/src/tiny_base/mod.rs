@@ -31,6 +31,8 @@ const SPECIAL_TOKENS: [&str; 3] = [PAD, SEGMENT_START, SEGMENT_END];
 pub enum Kind {
     /// Qwen3, 2 layers.
     Qwen3,
+    /// Qwen2, 2 layers.
+    Qwen2,
     /// Llama, 2 layers.
     Llama,
 }
@@ -98,6 +100,7 @@ fn initial_std(spec: &arch::TensorSpec, config: &ModelConfig) -> f64 {
 fn config_json(kind: Kind) -> Map<String, Value> {
     let (model_type, class) = match kind {
         Kind::Qwen3 => ("qwen3", "Qwen3ForCausalLM"),
+        Kind::Qwen2 => ("qwen2", "Qwen2ForCausalLM"),
         Kind::Llama => ("llama", "LlamaForCausalLM"),
     };
     let fields = json!({

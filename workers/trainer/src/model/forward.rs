@@ -83,17 +83,18 @@ impl Model {
         let (q, mask) = match queries {
             Queries::All => {
                 let q = self.rotate(&self.heads(normed, &layer.q, heads, q_norm)?, angles)?;
-                (self.grid(&q, batch)?, &batch.mask)
+                (self.grid(&q, batch)?, batch.mask.as_ref())
             }
             Queries::Ends => {
                 let at = |t: &Tensor| t.f_index_select(0, &batch.ends);
                 let ends = Angles { cos: at(&angles.cos)?, sin: at(&angles.sin)? };
                 let q = self.rotate(&self.heads(&at(normed)?, &layer.q, heads, q_norm)?, &ends)?;
-                (q.f_view([batch.units, 2, heads, -1])?.f_transpose(1, 2)?, &batch.end_mask)
+                (q.f_view([batch.units, 2, heads, -1])?.f_transpose(1, 2)?, Some(&batch.end_mask))
             }
         };
         let grouped = heads != kv_heads;
-        let mixed = Tensor::f_scaled_dot_product_attention(&q, &k, &v, Some(mask), 0.0, false, None, grouped)?;
+        let causal = mask.is_none();
+        let mixed = Tensor::f_scaled_dot_product_attention(&q, &k, &v, mask, 0.0, causal, None, grouped)?;
         let mixed = mixed.f_transpose(1, 2)?.f_reshape([-1, heads * self.config.head_dim as i64])?;
         match queries {
             Queries::All => self.linear(&mixed.f_index_select(0, &batch.from_grid)?, &layer.o),

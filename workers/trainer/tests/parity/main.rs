@@ -14,7 +14,7 @@ use stash_trainer::pack::{Batch, Unit};
 use stash_trainer::pairs::Pair;
 use tch::{Device, Kind as Number, Tensor};
 
-const FAMILIES: [(Kind, &str); 2] = [(Kind::Qwen3, "qwen3"), (Kind::Llama, "llama")];
+const FAMILIES: [(Kind, &str); 3] = [(Kind::Qwen3, "qwen3"), (Kind::Qwen2, "qwen2"), (Kind::Llama, "llama")];
 
 fn load(kind: Kind, compute: Number) -> Model {
     let dir = tempfile::tempdir().unwrap();

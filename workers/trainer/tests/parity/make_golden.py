@@ -4,7 +4,7 @@
     pip install torch==2.13.0 transformers==5.24.0
     python workers/trainer/tests/parity/make_golden.py /tmp/parity
 
-writes qwen3.json and llama.json beside this file. Each sequence is scored by itself, in fp32. The models pool at the
+writes qwen3.json, qwen2.json and llama.json beside this file. Each sequence is scored by itself, in fp32. The models pool at the
 last token that is not the pad token, so they are told that a token no sequence has is the pad token.
 """
 
@@ -32,7 +32,7 @@ def main():
     models = pathlib.Path(sys.argv[1])
     here = pathlib.Path(__file__).parent
     sequences = json.loads((models / "sequences.json").read_text())
-    for family in ["qwen3", "llama"]:
+    for family in ["qwen3", "qwen2", "llama"]:
         values = scores(models / family, sequences)
         golden = {
             "torch": torch.__version__,

@@ -78,12 +78,8 @@ fn refund_pair(rng: &mut Rng) -> TextPair {
 
 /// The small base of a family, made once for all tests of a binary.
 fn made_base(kind: Kind) -> &'static Path {
-    static QWEN3: OnceLock<TempDir> = OnceLock::new();
-    static LLAMA: OnceLock<TempDir> = OnceLock::new();
-    let made = match kind {
-        Kind::Qwen3 => &QWEN3,
-        Kind::Llama => &LLAMA,
-    };
+    static MADE: [OnceLock<TempDir>; 3] = [const { OnceLock::new() }; 3];
+    let made = &MADE[kind as usize];
     let make = || {
         let dir = tempfile::tempdir().unwrap();
         tiny_base::make_kind(dir.path(), kind, 0).unwrap();

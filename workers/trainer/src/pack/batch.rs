@@ -1,71 +1,8 @@
-//! Pairs as tensors, without computing anything twice or for padding.
-//!
-//! The two texts of a pair mostly begin alike (the context before the action). A [`Unit`] holds that beginning once,
-//! then the rest of the chosen text, then the rest of the rejected one:
-//!
-//! ```text
-//! tokens     s s s s s c c c r r
-//! positions  0 1 2 3 4 5 6 7 5 6      a branch goes on where the shared part ends
-//! sees       itself and what is before it, but a token of r sees no c
-//! ```
-//!
-//! Scores and gradients are those of the two texts apart (prefix sharing, arXiv 2410.20305). A [`Batch`] lays the units'
-//! tokens end to end for the projections, and says where each goes in a padded `[units, width]` grid for attention.
+//! Units as tensors.
 
 use tch::{Device, Kind, TchError, Tensor};
 
-use crate::pairs::Pair;
-
-/// One or two texts that are scored together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
-    /// Shared beginning, then the first text's rest, then the second's.
-    pub ids: Vec<u32>,
-    /// Tokens of the shared beginning.
-    pub shared: usize,
-    /// Tokens of the first text's rest.
-    pub first: usize,
-}
-
-impl Unit {
-    /// A pair, chosen first.
-    pub fn pair(pair: &Pair) -> Self {
-        let shared = pair.chosen.iter().zip(&pair.rejected).take_while(|(a, b)| a == b).count();
-        let mut ids = pair.chosen.clone();
-        ids.extend_from_slice(&pair.rejected[shared..]);
-        Self { ids, shared, first: pair.chosen.len() - shared }
-    }
-
-    /// A text by itself; both of its scores are its own.
-    pub fn single(ids: &[u32]) -> Self {
-        Self { ids: ids.to_vec(), shared: ids.len(), first: 0 }
-    }
-
-    /// Tokens to compute.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    /// Whether there is nothing to compute.
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-
-    fn second(&self) -> usize {
-        self.len() - self.shared - self.first
-    }
-
-    /// Where the last tokens of the two texts stand.
-    fn ends(&self) -> [usize; 2] {
-        let first = (self.shared + self.first).saturating_sub(1);
-        let second = if self.second() == 0 { self.shared.saturating_sub(1) } else { self.len() - 1 };
-        [first, second]
-    }
-
-    fn position(&self, index: usize) -> usize {
-        if index < self.shared + self.first { index } else { index - self.first }
-    }
-}
+use super::Unit;
 
 /// Units as tensors. `n` is the number of tokens, `b` of units, `w` the length of the longest unit.
 #[derive(Debug)]
@@ -79,7 +16,9 @@ pub struct Batch {
     /// For each token its cell, `[n]`.
     pub from_grid: Tensor,
     /// What is added to the logits of attention: 0 where a cell may look, minus infinity where not, `[b, 1, w, w]`.
-    pub mask: Tensor,
+    /// `None` when each cell sees all before it, as in units of one text: attention is then plainly causal, which is
+    /// computed at half the cost.
+    pub mask: Option<Tensor>,
     /// The same for the cells of the last tokens alone, `[b, 1, 2, w]`.
     pub end_mask: Tensor,
     /// The token at which each text ends, `[2 * b]`, first and second text in turn.
@@ -134,7 +73,7 @@ impl Batch {
             to_grid: tensor(&to_grid)?,
             from_grid: tensor(&from_grid)?,
             end_mask: mask.f_gather(2, &rows, false)?,
-            mask,
+            mask: units.iter().any(|unit| !unit.is_single()).then_some(mask),
             ends: tensor(&ends)?,
             units: shape[0],
             width: shape[1],
@@ -163,22 +102,4 @@ fn mask(branch: &Tensor, kind: Kind) -> Result<Tensor, TchError> {
     let hidden = second.f_logical_and(&first)?.f_logical_or(&seen.f_logical_not()?)?;
     let zero = Tensor::f_zeros(hidden.size(), (kind, branch.device()))?;
     zero.f_masked_fill(&hidden, f64::NEG_INFINITY)?.f_unsqueeze(1)
-}
-
-/// Splits a batch of units into passes of at most `tokens_per_pass` cells, padding included; a unit longer than that has
-/// a pass of its own. Units keep their order.
-pub fn passes<'a>(units: &[&'a Unit], tokens_per_pass: usize) -> Vec<Vec<&'a Unit>> {
-    let mut passes: Vec<Vec<&Unit>> = Vec::new();
-    let mut width = 0;
-    for unit in units {
-        width = width.max(unit.len());
-        match passes.last_mut() {
-            Some(pass) if width * (pass.len() + 1) <= tokens_per_pass => pass.push(unit),
-            _ => {
-                width = unit.len();
-                passes.push(vec![unit]);
-            }
-        }
-    }
-    passes
 }
