@@ -21,7 +21,7 @@ mod tests;
 mod text;
 
 pub use self::error::ScoreError;
-pub use self::ort::{OrtOptions, OrtScorer};
+pub use self::ort::{OrtOptions, OrtScorer, library as runtime_library};
 pub use self::text::{Scored, TextScorer};
 
 /// Scores token sequences with one model.

@@ -4,6 +4,8 @@ mod runtime;
 #[cfg(test)]
 mod tests;
 
+pub use self::runtime::library;
+
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 

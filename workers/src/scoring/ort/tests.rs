@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::{OrtScorer, runtime};
 use crate::scoring::{ScoreError, Scorer, plan};
 
-const FAMILIES: [(Kind, &str); 2] = [(Kind::Qwen3, "qwen3"), (Kind::Llama, "llama")];
+const FAMILIES: [(Kind, &str); 3] = [(Kind::Qwen3, "qwen3"), (Kind::Qwen2, "qwen2"), (Kind::Llama, "llama")];
 
 fn write_manifest(dir: &Path, token_limit: usize) {
     let manifest = Manifest {
