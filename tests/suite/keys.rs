@@ -18,7 +18,10 @@ async fn keys_are_made_while_stash_is_down_and_while_it_is_up() {
     full.get("traces").await.ok();
     assert_eq!(reads.get("traces/external:a").await.ok()["external_id"], "a");
     let refused = reads.delete("traces/external:a").await;
-    assert_eq!((refused.status, refused.body["type"].as_str()), (StatusCode::FORBIDDEN, Some("/docs/errors/forbidden_scope")));
+    assert_eq!(
+        (refused.status, refused.body["type"].as_str()),
+        (StatusCode::FORBIDDEN, Some("/docs/errors/forbidden_scope"))
+    );
 
     // Another account sees nothing of it.
     let other = run_json(&data, &["keys", "create", "--owner", "bob@example.org", "--scope", "full"]);
@@ -57,7 +60,8 @@ async fn changes_of_accounts_and_keys_stand_in_the_log() {
     let data = folder.data();
     run_json(&data, &["keys", "create", "--owner", "ada@example.org"]);
     let records = run_json(&data, &["log", "tail"]);
-    let events: Vec<&str> = records.as_array().unwrap().iter().map(|record| record["events"].as_str().unwrap()).collect();
+    let events: Vec<&str> =
+        records.as_array().unwrap().iter().map(|record| record["events"].as_str().unwrap()).collect();
     assert_eq!(events, ["account_created", "api_key_created"]);
     assert_eq!(run_json(&data, &["log", "info"])["records"], 2);
 }

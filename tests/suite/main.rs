@@ -5,7 +5,9 @@
 
 mod commands;
 mod keys;
+mod learning;
 mod openapi;
 mod restart;
 mod support;
+mod tau;
 mod up;

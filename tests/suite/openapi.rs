@@ -12,7 +12,10 @@ fn the_committed_description_is_current() {
         std::fs::write(&file, &made).unwrap();
     }
     let committed = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(committed == made, "schemas/openapi.json is not current; run the tests with UPDATE_DOCS=1 and commit what they write");
+    assert!(
+        committed == made,
+        "schemas/openapi.json is not current; run the tests with UPDATE_DOCS=1 and commit what they write"
+    );
 }
 
 #[test]

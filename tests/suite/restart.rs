@@ -1,9 +1,10 @@
 //! What was acknowledged is there after a restart, in order or by `kill -9`.
 
-use crate::support::{Client, Folder, Stash, run_json};
+use crate::support::{Client, Folder, Stash, eventually, run_json};
 use serde_json::json;
 
-const TRACE: &str = r#"{"id":"a","title":"A","steps":[{"role":"user","content":"hello"},{"role":"assistant","content":"good day"}]}"#;
+const TRACE: &str =
+    r#"{"id":"a","title":"A","steps":[{"role":"user","content":"hello"},{"role":"assistant","content":"good day"}]}"#;
 
 /// Imports and annotates a trace; returns its id.
 async fn fill(client: &Client) -> String {
@@ -50,7 +51,9 @@ async fn a_kill_loses_nothing_that_was_acknowledged() {
         stash.kill();
     }
     let stash = Stash::up(&folder.data()).await;
-    assert_eq!(stash.operator().get("traces").await.ok()["total"], 4);
+    // A new client knows no position to wait for.
+    let client = stash.operator();
+    eventually("all traces", async || (client.get("traces").await.ok()["total"] == 4).then_some(())).await;
     let rebuilt = run_json(&folder.data(), &["projections", "rebuild"]);
     assert_eq!(rebuilt["different"], json!([]));
     assert_filled(&stash.operator(), &id).await;

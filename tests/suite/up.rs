@@ -21,14 +21,18 @@ async fn a_fresh_folder_is_served_and_left_in_order() {
 
     assert_eq!(nobody.get("/healthz").await.ok()["status"], "ok");
     let ready = nobody.get("/readyz").await.ok();
-    let checks: Vec<&str> = ready["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
+    let checks: Vec<&str> =
+        ready["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
     assert_eq!(checks, ["postgres", "log", "lag"]);
     assert!(nobody.get("/metrics").await.text.contains("stash_http_requests_total"));
     assert!(nobody.get("/").await.text.starts_with("Stash"));
     assert!(nobody.get("/docs/errors/not_found").await.text.contains("not_found"));
     assert_eq!(nobody.get("/docs/errors/no_such").await.status, StatusCode::NOT_FOUND);
     let missing = nobody.get("/no/such").await;
-    assert_eq!((missing.status, missing.body["type"].as_str()), (StatusCode::NOT_FOUND, Some("/docs/errors/not_found")));
+    assert_eq!(
+        (missing.status, missing.body["type"].as_str()),
+        (StatusCode::NOT_FOUND, Some("/docs/errors/not_found"))
+    );
     assert_eq!(nobody.get("traces").await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(stash.operator().get("traces").await.ok()["total"], 0);
 

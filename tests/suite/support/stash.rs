@@ -57,8 +57,10 @@ impl Stash {
         up.url = Some(address);
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let ready = format!("{}/readyz", up.url());
-        eventually("readiness", async || http.get(&ready).send().await.ok().filter(|answer| answer.status().is_success()))
-            .await;
+        eventually("readiness", async || {
+            http.get(&ready).send().await.ok().filter(|answer| answer.status().is_success())
+        })
+        .await;
         up
     }
 

@@ -1,0 +1,139 @@
+//! Training and scoring over HTTP: a rule that can be learnt, a model of trace pairs alone, and what is refused.
+
+use super::support::{Client, Folder, Stash, job_end};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Traces whose good answers ask for the order's number first, and whose bad ones promise at once.
+fn traces(count: usize) -> String {
+    let things = ["lamp", "rug", "chair", "desk", "shelf", "clock", "mirror"];
+    let mut lines = String::new();
+    for number in 0..count {
+        let thing = things[number % things.len()];
+        let answer = if number % 2 == 0 {
+            "May I have the number of your order, please?"
+        } else {
+            "Done, your money is on its way already!"
+        };
+        let line = json!({
+            "id": format!("t{number}"),
+            "steps": [
+                {"role": "system", "content": "You are a shop's assistant."},
+                {"role": "user", "content": format!("I want to send back the {thing} I bought, number {number}.")},
+                {"role": "assistant", "content": answer},
+            ],
+        });
+        writeln!(lines, "{line}").unwrap();
+    }
+    lines
+}
+
+async fn rate(client: &Client, trace: &str, number: usize, step: bool) {
+    let mut body = json!({ "rating": if number % 2 == 0 { 1 } else { -1 } });
+    if step {
+        let detail = client.get(&format!("traces/{trace}")).await.ok();
+        body["step_id"] = detail["steps"][2]["id"].clone();
+    }
+    client.post(&format!("traces/{trace}/annotations"), &body).await.ok();
+}
+
+async fn train(client: &Client, name: &str, traces: &[String]) -> Value {
+    let body = json!({ "name": name, "trace_ids": traces, "base_model": "stash/tiny", "epochs": 3, "max_pairs": 200 });
+    let model = client.post("reward-models", &body).await.ok();
+    over(client, &format!("reward-models/{}", model["id"].as_str().unwrap())).await
+}
+
+async fn over(client: &Client, path: &str) -> Value {
+    job_end("the job's end", async || {
+        let found = client.get(path).await.ok();
+        (found["status"] != "queued" && found["status"] != "running").then_some(found)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_rule_is_learnt_and_scores_new_traces() {
+    let folder = Folder::new();
+    let stash = Stash::up(&folder.data()).await;
+    let client = stash.operator();
+    let ids = client.import(&traces(60)).await;
+    for (number, id) in ids.iter().enumerate() {
+        rate(&client, id, number, true).await;
+    }
+    let model = train(&client, "asks first", &ids).await;
+    assert_eq!(model["status"], "succeeded", "{model}");
+    let metrics = &model["metrics"];
+    assert!(metrics["eval_accuracy"].as_f64().unwrap() >= 0.9, "{metrics}");
+    assert_eq!(metrics["action_scoring_version"], 1);
+    assert!(metrics["action_eval_pairs"].as_u64().unwrap() > 0);
+    assert!(metrics["tool_eval_accuracy"].is_null());
+
+    // A trace that came later is scored on request, once for two requests at the same time.
+    let later = client.import(&traces(62).lines().skip(60).fold(String::new(), |all, line| all + line + "\n")).await;
+    let body = json!({ "reward_model_id": model["id"] });
+    let path = format!("traces/{}/score", later[0]);
+    let run = client.post(&path, &body).await;
+    assert_eq!(run.status.as_u16(), 202);
+    let run = run.ok();
+    let again = client.post(&path, &body).await.ok();
+    let done = over(&client, &format!("scoring-runs/{}", run["id"].as_str().unwrap())).await;
+    assert_eq!(done["status"], "succeeded", "{done}");
+    over(&client, &format!("scoring-runs/{}", again["id"].as_str().unwrap())).await;
+    let detail = client.get(&format!("traces/{}", later[0])).await.ok();
+    let credit = detail["action_scores"][0]["credit"].as_f64().unwrap();
+    assert!(credit > 0.0, "an action that keeps the rule has positive credit: {credit}");
+
+    // A re-import that changes the steps drops their scores.
+    let changed =
+        json!({"id": "t60", "steps": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]});
+    client.import(&changed.to_string()).await;
+    let detail = client.get(&format!("traces/{}", later[0])).await.ok();
+    assert_eq!(detail["action_scores"], json!([]));
+    assert_eq!(detail["scores"], json!([]));
+    let weights = client.get(&format!("reward-models/{}/weights", model["id"].as_str().unwrap())).await.ok();
+    assert!(weights["url"].as_str().unwrap().contains("/artifacts/"));
+}
+
+#[tokio::test]
+async fn a_model_of_trace_pairs_alone_scores_no_actions_and_says_so() {
+    let folder = Folder::new();
+    let stash = Stash::up(&folder.data()).await;
+    let client = stash.operator();
+    let ids = client.import(&traces(12)).await;
+    for (number, id) in ids.iter().enumerate() {
+        rate(&client, id, number, false).await;
+    }
+    let model = train(&client, "traces only", &ids).await;
+    assert_eq!(model["status"], "succeeded", "{model}");
+    assert!(model["metrics"]["action_scoring_version"].is_null());
+    let detail = client.get(&format!("traces/{}", ids[0])).await.ok();
+    assert_eq!(detail["scores"].as_array().unwrap().len(), 1);
+    assert_eq!(detail["action_scores"], json!([]));
+    let refused = client.post(&format!("traces/{}/score", ids[0]), &json!({ "reward_model_id": model["id"] })).await;
+    assert_eq!(refused.status.as_u16(), 422);
+    assert_eq!(refused.body["type"], "/docs/errors/incompatible_model");
+}
+
+#[tokio::test]
+async fn too_few_pairs_fail_with_what_to_do_before_a_base_is_looked_for() {
+    let folder = Folder::new();
+    let stash = Stash::up(&folder.data()).await;
+    let client = stash.operator();
+    let ids = client.import(&traces(3)).await;
+    rate(&client, &ids[0], 0, true).await;
+    // A base that is nowhere: had it been looked for first, the error would name it.
+    let body = json!({ "name": "too few", "trace_ids": ids, "base_model": "nobody/nothing" });
+    let model = client.post("reward-models", &body).await.ok();
+    let path = format!("reward-models/{}", model["id"].as_str().unwrap());
+    let failed = over(&client, &path).await;
+    assert_eq!(failed["status"], "failed");
+    let error = failed["error"].as_str().unwrap();
+    assert!(error.contains("at least 2") && error.contains("rate more"), "{error}");
+    assert!(failed["num_pairs"].is_null() && failed["metrics"].is_null());
+
+    rate(&client, &ids[1], 1, true).await;
+    rate(&client, &ids[2], 2, true).await;
+    let model = client.post("reward-models", &body).await.ok();
+    let failed = over(&client, &format!("reward-models/{}", model["id"].as_str().unwrap())).await;
+    assert!(failed["error"].as_str().unwrap().contains("nobody/nothing"), "{failed}");
+}
