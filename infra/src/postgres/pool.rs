@@ -81,7 +81,8 @@ impl Purpose<'_> {
                 vec![("search_path", format!("{schema},public")), ("lock_timeout", "10s".into())]
             }
         };
-        base.application_name(self.name()).options(settings)
+        // Notices (a view that is not there to drop) are the server's talk with itself.
+        base.application_name(self.name()).options([("client_min_messages", "warning")]).options(settings)
     }
 
     /// A pool of at most `connections_max` connections, opened as they are needed.

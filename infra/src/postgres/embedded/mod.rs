@@ -138,7 +138,7 @@ impl EmbeddedPostgres {
             }
             if is_starting_up(&failure) && !recovering {
                 recovering = true;
-                tracing::info!("the embedded Postgres is recovering from an unclean end");
+                tracing::info!("the embedded Postgres is starting up; after an unclean end it recovers first");
             }
             let at_most = if recovering { RECOVERY_MAX } else { READY_MAX };
             if begin.elapsed() > at_most {
