@@ -15,7 +15,7 @@ use stash_domain::admit::{Judged, Verdict};
 use stash_domain::commands::Rejection;
 use stash_domain::error::Code;
 use stash_domain::ids::{CommandId, Digest};
-use stash_domain::position::PositionToken;
+use stash_domain::position::{Offset, Position, PositionToken, partition_of};
 use stash_domain::record::{Actor, Append, Record};
 use stash_domain::time::Timestamp;
 use stash_infra::http::{At, Idempotency, Problem, request_id};
@@ -40,7 +40,7 @@ pub struct Command {
 /// A command that took effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Accepted {
-    /// Where; none for a repeat, whose effect is there already.
+    /// Where the read models include it.
     pub position: Option<PositionToken>,
 }
 
@@ -134,9 +134,25 @@ impl CommandState {
     pub async fn submit(&self, caller: &Caller, command: &Command, appends: Vec<Append>) -> Result<Accepted, Refused> {
         let record = self.record(caller, command, appends);
         match self.submitter.submit(&record).await.map_err(submit_problem)? {
-            Outcome::Judged { judged, position } => accepted(judged, Some(position)),
+            Outcome::Judged { judged, position } => accepted(&judged, Some(position)),
             Outcome::Pending { position } => Err(Refused::Pending(command.id, position)),
         }
+    }
+
+    /// The outcome of an earlier request with the same key, for its repeat.
+    ///
+    /// # Errors
+    /// The conflict that the earlier one ended in.
+    pub fn repeat(&self, caller: &Caller, earlier: &Judged) -> Result<Accepted, Refused> {
+        accepted(earlier, self.applied(caller))
+    }
+
+    /// A position that the read models have reached: for answers whose effect was there before the request.
+    pub fn applied(&self, caller: &Caller) -> Option<PositionToken> {
+        let log = self.submitter.log();
+        let partition = partition_of(caller.owner_id, log.partitions());
+        let offset = Offset(self.submitter.watermarks().of(partition).0.checked_sub(1)?);
+        Some(PositionToken::new(log.id(), Position { partition, offset }))
     }
 
     /// The record of a command.
@@ -155,14 +171,15 @@ impl CommandState {
 }
 
 /// What a verdict means for the request, of the record itself or of the earlier one.
-pub fn accepted(judged: Judged, position: Option<PositionToken>) -> Result<Accepted, Refused> {
+fn accepted(judged: &Judged, position: Option<PositionToken>) -> Result<Accepted, Refused> {
     match judged.verdict {
         Verdict::Accepted => Ok(Accepted { position }),
-        Verdict::Conflict { actual, .. } => {
+        Verdict::Conflict { expected, actual, .. } => {
             let detail = format!(
-                "it was changed in the meantime and is at version {actual} now; read it again and repeat the change with the new ETag"
+                "it was changed in the meantime: version {expected} was expected, and it is at version {actual}; read it again and decide anew"
             );
-            Err(Problem::new(Code::VersionConflict, detail).with("current_version", actual).into())
+            let problem = Problem::new(Code::VersionConflict, detail);
+            Err(problem.with("expected_version", expected).with("current_version", actual).into())
         }
     }
 }

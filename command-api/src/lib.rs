@@ -14,13 +14,12 @@ mod state;
 
 pub use openapi::openapi;
 
-use axum::extract::DefaultBodyLimit;
+use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::{delete, patch, post};
-use axum::{Extension, Router};
 use stash_domain::error::Code;
 use stash_infra::clock::Clock;
-use stash_infra::http::{BodyLimit, Problem, caller};
+use stash_infra::http::{Problem, caller};
 use stash_infra::postgres::Pools;
 use stash_infra::subject_keys::SubjectKeys;
 use stash_infra::submit::Submitter;
@@ -28,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Imports that run at once in one process; more wait. Each holds about 40 MB at most.
+/// Imports that run at once in one process; more wait, their bodies on disk. Each holds about 40 MB at most.
 pub const IMPORTS_AT_ONCE: usize = 3;
 
 /// Bytes of an import's JSON body; larger files go as a raw body.
@@ -75,19 +74,14 @@ impl CommandState {
 /// The routes, relative to `/api/v1/rm`; they go inside the layer that finds the caller.
 pub fn router(state: CommandState) -> Router {
     use routes::{annotations, reward_models, traces};
-    // The raw body is bounded by the import's own setting, and the JSON one by this.
-    let import: Router<CommandState> = Router::new()
-        .route("/traces/import", post(traces::import::handle))
-        .layer(Extension(BodyLimit(IMPORT_JSON_BYTES_MAX)))
-        .layer(DefaultBodyLimit::disable());
     Router::new()
+        .route("/traces/import", post(traces::import::handle))
         .route("/traces/{trace_id}", delete(traces::delete::handle))
         .route("/traces/{trace_id}/score", post(traces::score::handle))
         .route("/traces/{trace_id}/annotations", post(annotations::create::handle))
         .route("/annotations/{annotation_id}", patch(annotations::change::handle).delete(annotations::delete::handle))
         .route("/reward-models", post(reward_models::create::handle))
-        .route("/reward-models/{id}/cancel", post(reward_models::cancel::handle))
-        .merge(import)
+        .route("/reward-models/{reward_model_id}/cancel", post(reward_models::cancel::handle))
         .route_layer(from_fn(caller::require_reward_models))
         .with_state(state)
 }

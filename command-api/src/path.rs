@@ -1,4 +1,4 @@
-//! Ids in paths. What is no id names nothing, so it is answered with 404.
+//! Ids in paths, read as the read routes read them: what is no id is 400, an id of nothing 404.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
@@ -6,6 +6,12 @@ use stash_domain::error::Code;
 use stash_domain::ids::{OwnerId, TraceId, trace_id_of};
 use stash_infra::http::Problem;
 use std::str::FromStr;
+
+/// What an external id begins with in a path.
+const EXTERNAL: &str = "external:";
+
+/// Characters of what a path says instead of an id that an answer repeats.
+const SHOWN_CHARS_MAX: usize = 64;
 
 /// The `{trace_id}` of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +23,7 @@ pub enum TracePath {
 }
 
 impl TracePath {
-    /// The trace's id.
+    /// The trace's id; that of a trace with an external id is derived from it.
     pub fn id(&self, owner: OwnerId) -> TraceId {
         match self {
             Self::Id(id) => *id,
@@ -30,7 +36,8 @@ impl TracePath {
         match self {
             Self::Id(id) => Problem::new(Code::NotFound, format!("there is no trace {id}")),
             Self::External(external) => {
-                Problem::new(Code::NotFound, format!("there is no trace with the external id {external:?}"))
+                let detail = format!("there is no trace with the external id {:?}", shown(external));
+                Problem::new(Code::NotFound, detail)
             }
         }
     }
@@ -40,10 +47,10 @@ impl<S: Send + Sync> FromRequestParts<S> for TracePath {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let text = segment(parts, state).await?;
-        if let Some(external) = text.strip_prefix("external:") {
-            return Ok(Self::External(external.to_owned()));
+        match text.strip_prefix(EXTERNAL) {
+            Some(external) => Ok(Self::External(external.to_owned())),
+            None => id(&text).map(Self::Id),
         }
-        text.parse().map(Self::Id).map_err(|_| Problem::new(Code::NotFound, format!("there is no trace {text:?}")))
     }
 }
 
@@ -54,13 +61,23 @@ pub struct Id<T>(pub T);
 impl<T: FromStr, S: Send + Sync> FromRequestParts<S> for Id<T> {
     type Rejection = Problem;
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let text = segment(parts, state).await?;
-        text.parse().map(Self).map_err(|_| Problem::new(Code::NotFound, format!("{text:?} is not an id")))
+        id(&segment(parts, state).await?).map(Self)
     }
+}
+
+fn id<T: FromStr>(text: &str) -> Result<T, Problem> {
+    text.parse().map_err(|_| {
+        let detail = format!("the id in the path must be a UUID, not {:?}", shown(text));
+        Problem::new(Code::InvalidRequest, detail)
+    })
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(SHOWN_CHARS_MAX).collect()
 }
 
 async fn segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<String, Problem> {
     let path = Path::<String>::from_request_parts(parts, state).await;
-    let Path(text) = path.map_err(|error| Problem::new(Code::InvalidRequest, error.to_string()))?;
-    Ok(text)
+    let bad = |_| Problem::new(Code::InvalidRequest, "the id in the path is no percent-encoded UTF-8");
+    Ok(path.map_err(bad)?.0)
 }

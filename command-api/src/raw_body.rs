@@ -1,10 +1,11 @@
-//! A raw body: which coding it has, and its way into a file.
+//! The body of an import: which coding it has, and its way into a file.
 
 use crate::import::spool::{Source, Spool, SpoolError};
 use async_compression::tokio::bufread::{GzipDecoder, ZstdDecoder};
+use async_compression::zstd::DParameter;
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
-use futures::TryStreamExt as _;
+use futures::{StreamExt as _, TryStreamExt as _};
 use stash_domain::error::Code;
 use stash_domain::ids::Digest;
 use stash_infra::http::Problem;
@@ -16,6 +17,10 @@ use tokio_util::io::StreamReader;
 
 /// Bytes handed to the file at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
+
+/// Base-two logarithm of the largest window that a zstd frame may ask for: 8 MiB, what every decoder should support (RFC 8878,
+/// 3.1.1.1.2) and all levels but the `--ultra` ones keep to. The decoder holds the window in memory.
+const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 
 /// Media types of a raw body.
 const MEDIA_TYPES: &[&str] = &[
@@ -42,7 +47,7 @@ pub(crate) fn open(headers: &HeaderMap, body: Body) -> Result<Raw, Problem> {
             "the Content-Type is {kind}; send application/jsonl or application/json, and the format in the query (?format=auto)"
         )));
     }
-    let bytes = StreamReader::new(body.into_data_stream().map_err(io::Error::other));
+    let bytes = StreamReader::new(body.into_data_stream().map_err(io::Error::other).fuse());
     let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
     let coding = match (codings.next(), codings.next()) {
         (None, _) => "identity".to_owned(),
@@ -63,7 +68,7 @@ fn inflate(coding: &str, bytes: impl AsyncBufRead + Send + 'static) -> Option<Ra
             Some(Box::pin(decoder))
         }
         "zstd" => {
-            let mut decoder = ZstdDecoder::new(bytes);
+            let mut decoder = ZstdDecoder::with_params(bytes, &[DParameter::window_log_max(ZSTD_WINDOW_LOG_MAX)]);
             decoder.multiple_members(true);
             Some(Box::pin(decoder))
         }

@@ -12,6 +12,7 @@
 pub mod pieces;
 pub mod sealer;
 pub mod spool;
+mod trace_ids;
 
 use pieces::{Batch, Pieces};
 use sealer::Sealer;
@@ -25,6 +26,7 @@ use stash_infra::bundle::BundleError;
 use stash_infra::subject_keys::{KeyError, SubjectKeys};
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use trace_ids::TraceIds;
 
 /// Batches on their way from the reading thread to the sealer: one being made, one waiting, one being sealed.
 const BATCHES_IN_FLIGHT: usize = 1;
@@ -57,6 +59,13 @@ pub enum ImportError {
 pub struct Prepared {
     /// The events.
     pub appends: Vec<Append>,
+    /// What to answer.
+    pub summary: Summary,
+}
+
+/// What an import takes in.
+#[derive(Debug)]
+pub struct Summary {
     /// Ids of the traces, in the order of the input.
     pub trace_ids: Vec<TraceId>,
     /// How many of them there were before.
@@ -89,14 +98,9 @@ impl Importer {
         options: ReadOptions,
         source: Source,
     ) -> Result<Prepared, ImportError> {
-        let import_id = ImportId(made_by(command, "import", 0));
-        let (sender, receiver) = mpsc::channel(BATCHES_IN_FLIGHT);
-        let reading = tokio::task::spawn_blocking(move || read(&format, options, source, sender));
+        let import_id = import_of(command);
         let mut sealer = Sealer::new(self.clone(), owner, command, import_id);
-        let sealed = seal(&mut sealer, receiver).await;
-        // An error of the input comes first: it is the cause of a channel that ended early.
-        let report = reading.await.map_err(|_| ImportError::Stopped)??;
-        sealed?;
+        let report = read_batches(format, options, source, &mut sealer).await?;
         let sealed = sealer.finish().await?;
         let event = TracesImported {
             import_id,
@@ -107,8 +111,61 @@ impl Importer {
         };
         let append =
             Append { stream: StreamId::Import(import_id), expected: Expected::Any, events: vec![event.into()] };
-        Ok(Prepared { appends: vec![append], trace_ids: sealed.trace_ids, updated: sealed.updated, report })
+        let summary = Summary { trace_ids: sealed.trace_ids, updated: sealed.updated, report };
+        Ok(Prepared { appends: vec![append], summary })
     }
+
+    /// What an import said that was accepted earlier, for its repeat. Nothing is sealed or stored: the traces may have been
+    /// deleted since, and must not leave anything behind again.
+    ///
+    /// # Errors
+    /// [`ImportError`].
+    pub async fn recall(
+        &self,
+        owner: OwnerId,
+        command: CommandId,
+        format: String,
+        options: ReadOptions,
+        source: Source,
+    ) -> Result<Summary, ImportError> {
+        let mut traces = TraceIds::new(owner, command, import_of(command), self.pool.clone());
+        let report = read_batches(format, options, source, &mut traces).await?;
+        let (trace_ids, updated) = traces.finish();
+        Ok(Summary { trace_ids, updated, report })
+    }
+}
+
+fn import_of(command: CommandId) -> ImportId {
+    ImportId(made_by(command, "import", 0))
+}
+
+/// Where the batches of an input go.
+trait TakesBatches {
+    /// Takes the next one. After an error no more come.
+    fn take(&mut self, batch: Batch) -> impl Future<Output = Result<(), ImportError>> + Send;
+}
+
+/// Reads the input on a blocking thread and hands its batches on.
+async fn read_batches(
+    format: String,
+    options: ReadOptions,
+    source: Source,
+    taker: &mut impl TakesBatches,
+) -> Result<Report, ImportError> {
+    let (sender, mut batches) = mpsc::channel(BATCHES_IN_FLIGHT);
+    let reading = tokio::task::spawn_blocking(move || read(&format, options, source, sender));
+    let mut taken = Ok(());
+    while let Some(batch) = batches.recv().await {
+        taken = taker.take(batch).await;
+        if taken.is_err() {
+            break;
+        }
+    }
+    drop(batches);
+    let read = reading.await.map_err(|_| ImportError::Stopped)?;
+    // A batch that could not be taken is the cause of a reader that found the channel closed, never the other way round.
+    taken?;
+    read
 }
 
 /// Checks and then reads the input, on a blocking thread.
@@ -125,11 +182,4 @@ fn read(
     let report = formats::read(checked.format, &mut source, options, &mut pieces)?;
     pieces.finish()?;
     Ok(report)
-}
-
-async fn seal(sealer: &mut Sealer, mut batches: mpsc::Receiver<Batch>) -> Result<(), ImportError> {
-    while let Some(batch) = batches.recv().await {
-        sealer.take(batch).await?;
-    }
-    Ok(())
 }

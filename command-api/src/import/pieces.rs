@@ -73,18 +73,31 @@ impl TraceSink for Pieces {
     }
 
     fn step(&mut self, step: Step) -> Result<(), SinkError> {
-        let bytes = step.content.len() + step.tool_input.as_ref().map_or(0, json_bytes) + 128;
+        let bytes = step_bytes(&step);
         self.push(Piece::Step(step), bytes)
     }
 
     fn span(&mut self, span: Span) -> Result<(), SinkError> {
-        let bytes = [&span.input, &span.output].into_iter().flatten().map(String::len).sum::<usize>() + 256;
+        let bytes = span_bytes(&span);
         self.push(Piece::Span(span), bytes)
     }
 
     fn end(&mut self) -> Result<(), SinkError> {
         self.push(Piece::End, 16)
     }
+}
+
+/// Roughly the bytes of a step, in memory and in a frame.
+pub(super) fn step_bytes(step: &Step) -> usize {
+    let objects = [&step.tool_input, &step.metadata];
+    step.content.len() + objects.into_iter().flatten().map(json_bytes).sum::<usize>() + 256
+}
+
+/// Roughly the bytes of a span, in memory and in a frame.
+pub(super) fn span_bytes(span: &Span) -> usize {
+    [&span.input, &span.output].into_iter().flatten().map(String::len).sum::<usize>()
+        + 4 * span.step_indices.len()
+        + 256
 }
 
 /// Roughly the bytes of an object: what its strings hold, and something for each value.

@@ -1,9 +1,10 @@
 //! From pieces to sealed frames: trace ids, keys, step ids, digests, titles.
 
-use super::pieces::{Batch, Piece};
-use super::{ImportError, Importer};
+use super::pieces::{Batch, Piece, span_bytes, step_bytes};
+use super::trace_ids::TraceIds;
+use super::{ImportError, Importer, TakesBatches};
 use serde_json::{Map, Value};
-use stash_domain::ids::{CommandId, ImportId, OwnerId, SubjectId, TraceId, content_subject, made_by, trace_id_of};
+use stash_domain::ids::{CommandId, ImportId, OwnerId, SubjectId, TraceId, content_subject};
 use stash_domain::limits::FRAME_BYTES_TARGET;
 use stash_domain::rendering::Digester;
 use stash_domain::sealed::Bundle;
@@ -15,7 +16,6 @@ use stash_infra::bundle::BundleWriter;
 use stash_infra::seal::Purpose;
 use stash_infra::subject_keys::SubjectKey;
 use std::collections::HashMap;
-use uuid::Uuid;
 
 /// What became of the traces.
 pub struct Sealed {
@@ -31,12 +31,10 @@ pub struct Sealed {
 pub struct Sealer {
     importer: Importer,
     owner: OwnerId,
-    command: CommandId,
     import: ImportId,
     writer: BundleWriter,
     open: Option<Open>,
-    trace_ids: Vec<TraceId>,
-    updated: u64,
+    traces: TraceIds,
 }
 
 /// The trace being sealed.
@@ -61,24 +59,20 @@ impl Sealer {
     /// Starts an import.
     pub fn new(importer: Importer, owner: OwnerId, command: CommandId, import: ImportId) -> Self {
         let writer = BundleWriter::new(importer.store.clone(), owner, Purpose::TRACE_FRAMES);
-        Self { importer, owner, command, import, writer, open: None, trace_ids: Vec::new(), updated: 0 }
+        let traces = TraceIds::new(owner, command, import, importer.pool.clone());
+        Self { importer, owner, import, writer, open: None, traces }
     }
 
     /// Takes a batch: first makes the keys of all traces that begin in it, then seals.
-    ///
-    /// # Errors
-    /// [`ImportError`]; the import is then over.
-    pub async fn take(&mut self, batch: Batch) -> Result<(), ImportError> {
-        let begun = self.begun(&batch);
+    async fn seal(&mut self, batch: Batch) -> Result<(), ImportError> {
+        let begun = self.traces.note(&batch).await?;
         let keys = self.keys_of(&begun).await?;
-        self.updated += self.existing(&begun).await?;
         let mut begun = begun.into_iter();
         for piece in batch {
             match piece {
                 Piece::Begin(head) => {
                     let id = begun.next().ok_or(ImportError::Stopped)?;
                     self.open = Some(self.begin(id, head, &keys)?);
-                    self.trace_ids.push(id);
                 }
                 Piece::Step(step) => self.step(step).await?,
                 Piece::Span(span) => self.span(span).await?,
@@ -93,23 +87,8 @@ impl Sealer {
     /// # Errors
     /// [`ImportError::Bundle`].
     pub async fn finish(self) -> Result<Sealed, ImportError> {
-        Ok(Sealed { bundle: self.writer.finish().await?, trace_ids: self.trace_ids, updated: self.updated })
-    }
-
-    /// Ids of the traces that begin in a batch. A trace without an external id gets one from the command and its number.
-    fn begun(&self, batch: &Batch) -> Vec<TraceId> {
-        let mut ordinal = self.trace_ids.len() as u64;
-        let mut begun = Vec::new();
-        for piece in batch {
-            if let Piece::Begin(head) = piece {
-                begun.push(match &head.external_id {
-                    Some(external) => trace_id_of(self.owner, external),
-                    None => TraceId(made_by(self.command, "trace", ordinal)),
-                });
-                ordinal += 1;
-            }
-        }
-        begun
+        let (trace_ids, updated) = self.traces.finish();
+        Ok(Sealed { bundle: self.writer.finish().await?, trace_ids, updated })
     }
 
     async fn keys_of(&self, begun: &[TraceId]) -> Result<HashMap<SubjectId, SubjectKey>, ImportError> {
@@ -119,19 +98,6 @@ impl Sealer {
         subjects.dedup();
         let keys = self.importer.keys.ensure(self.owner, &subjects).await?;
         Ok(keys.into_iter().map(|key| (key.subject(), key)).collect())
-    }
-
-    async fn existing(&self, begun: &[TraceId]) -> Result<u64, ImportError> {
-        if begun.is_empty() {
-            return Ok(0);
-        }
-        let ids: Vec<Uuid> = begun.iter().map(|id| id.0).collect();
-        let (count,): (i64,) = sqlx::query_as(include_str!("existing.sql"))
-            .bind(self.owner.0)
-            .bind(ids)
-            .fetch_one(&self.importer.pool)
-            .await?;
-        Ok(count.unsigned_abs())
     }
 
     fn begin(&self, id: TraceId, head: TraceHead, keys: &HashMap<SubjectId, SubjectKey>) -> Result<Open, ImportError> {
@@ -161,7 +127,7 @@ impl Sealer {
         let action_digest = open.digester.step(&step);
         open.step_count += 1;
         open.action_count += u32::from(action_digest.is_some());
-        open.steps_bytes += step.content.len() + 256;
+        open.steps_bytes += step_bytes(&step);
         open.steps.push(StoredStep { id: open.ids.next(&step), step, action_digest });
         if open.steps_bytes >= FRAME_BYTES_TARGET {
             self.flush_steps().await?;
@@ -172,7 +138,7 @@ impl Sealer {
     async fn span(&mut self, span: Span) -> Result<(), ImportError> {
         let open = self.open.as_mut().ok_or(ImportError::Stopped)?;
         open.span_count += 1;
-        open.spans_bytes += [&span.input, &span.output].into_iter().flatten().map(String::len).sum::<usize>() + 256;
+        open.spans_bytes += span_bytes(&span);
         open.spans.push(span);
         if open.spans_bytes >= FRAME_BYTES_TARGET {
             self.flush_spans().await?;
@@ -221,6 +187,12 @@ impl Sealer {
         let before = open.span_count - u32::try_from(spans.len()).unwrap_or(open.span_count);
         let frame = SpansFrame { trace_id: open.id, first_index: before, spans };
         push(&mut self.writer, &open.key, Frame::Spans(frame)).await
+    }
+}
+
+impl TakesBatches for Sealer {
+    async fn take(&mut self, batch: Batch) -> Result<(), ImportError> {
+        self.seal(batch).await
     }
 }
 

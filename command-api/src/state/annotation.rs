@@ -35,7 +35,7 @@ pub struct Existing {
     pub subject_id: SubjectId,
     /// What can be changed of it.
     pub state: State,
-    /// Role and content of its step; none for a whole trace, or when the step is gone.
+    /// Role and content of its step; none for a whole trace.
     pub step: Option<(Role, String)>,
     /// Version of its stream.
     pub version: u64,
@@ -74,14 +74,10 @@ impl CommandState {
         step: Option<StepId>,
         with_content: bool,
     ) -> Result<Target, Refused> {
-        let trace_id = match path {
-            TracePath::Id(id) => *id,
-            TracePath::External(_) => self.trace(caller, path).await?.id,
-        };
         let mut tx = self.read(caller).await?;
         let row: Option<(Uuid, Uuid, Option<String>, Option<String>)> = sqlx::query_as(include_str!("target.sql"))
             .bind(caller.owner_id.0)
-            .bind(trace_id.0)
+            .bind(path.id(caller.owner_id).0)
             .bind(step.map(|id| id.0))
             .bind(with_content)
             .fetch_optional(&mut *tx)

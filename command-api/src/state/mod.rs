@@ -38,13 +38,11 @@ impl CommandState {
     /// `not_found`; those of the database.
     pub async fn trace(&self, caller: &Caller, path: &TracePath) -> Result<Trace, Refused> {
         let mut tx = self.read(caller).await?;
-        let query = match path {
-            TracePath::Id(id) => sqlx::query_as(include_str!("trace.sql")).bind(caller.owner_id.0).bind(id.0),
-            TracePath::External(external) => {
-                sqlx::query_as(include_str!("trace_of_external.sql")).bind(caller.owner_id.0).bind(external)
-            }
-        };
-        let row: Option<(Uuid, Uuid, i32)> = query.fetch_optional(&mut *tx).await?;
+        let row: Option<(Uuid, Uuid, i32)> = sqlx::query_as(include_str!("trace.sql"))
+            .bind(caller.owner_id.0)
+            .bind(path.id(caller.owner_id).0)
+            .fetch_optional(&mut *tx)
+            .await?;
         let (id, subject, action_count) = row.ok_or_else(|| path.not_found())?;
         Ok(Trace { id: id.into(), subject: subject.into(), action_count: action_count.into() })
     }

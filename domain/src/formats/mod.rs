@@ -88,6 +88,12 @@ pub fn check<R: BufRead + Seek>(format: &str, source: &mut R, options: ReadOptio
     read(format, source, options, &mut Discard)
 }
 
+/// Replaces lone surrogates (they are no Unicode, and no JSON parser takes them) in JSON by U+FFFD, as a reader does with its
+/// input; whether there were any. For JSON that has an input inside.
+pub fn replace_lone_surrogates(json: &mut Vec<u8>) -> bool {
+    common::clean::clean(json).surrogates
+}
+
 fn find(name: &str) -> Result<&'static dyn Format, ReadError> {
     FORMATS.iter().copied().find(|format| format.name() == name).ok_or_else(|| ReadError::UnknownFormat {
         name: name.chars().take(80).collect(),

@@ -68,10 +68,10 @@ pub async fn read(body: Body, limit: usize) -> Result<Bytes, Problem> {
     Ok(whole.into())
 }
 
-/// Parses JSON.
+/// Parses a JSON object.
 ///
 /// # Errors
-/// `invalid_request` when it is no JSON; `invalid_field` when a field is missing or has the wrong type or value.
+/// `invalid_request` when it is no JSON; `invalid_field` when it is no object, or a field is missing or has the wrong type or value.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(Problem::new(Code::InvalidRequest, "the body is empty; send a JSON object"));
@@ -82,6 +82,10 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
         refuse(error.inner(), &path)
     })?;
     deserializer.end().map_err(|error| refuse(&error, "."))?;
+    // serde takes an array for a struct, its items for the fields in their order.
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(Problem::new(Code::InvalidField, "the body: must be a JSON object"));
+    }
     Ok(value)
 }
 

@@ -1,8 +1,8 @@
 //! `PATCH /annotations/{annotation_id}`
 
-use super::rule_problem;
+use super::{rule_problem, without_nul};
 use crate::CommandState;
-use crate::dispatch::{Refused, accepted};
+use crate::dispatch::Refused;
 use crate::path::Id;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
@@ -52,12 +52,12 @@ pub async fn handle(
     body: JsonBody<ChangeBody>,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(&body.bytes)).await?;
-    let position = match command.earlier.clone() {
-        Some(judged) => accepted(judged, None)?.position,
+    let position = match &command.earlier {
+        Some(judged) => state.repeat(&caller, judged)?.position,
         None => {
             let existing = state.annotation(&caller, annotation_id).await?;
             let after = change::merge(existing.state, changes(body.value));
-            // A quote whose step is gone, or whose step was replaced, stays what it was: it cannot be changed here.
+            // The quote was checked when it was written, and cannot be changed here.
             let kept_text = AnnotationText { quote: None::<Quote>, ..after.text.clone() };
             let step = existing.step.as_ref().map(|(role, content)| StepView { role: *role, content });
             let rules = Rules { step, rating: after.rating, label_error: after.label_error, text: &kept_text };
@@ -82,8 +82,8 @@ pub async fn handle(
 fn changes(body: ChangeBody) -> Changes {
     Changes {
         rating: body.rating.into_change(),
-        comment: body.comment.into_change(),
+        comment: body.comment.into_change().map(|comment| comment.map(without_nul)),
         label_error: body.label_error,
-        label_error_note: body.label_error_note.into_change(),
+        label_error_note: body.label_error_note.into_change().map(|note| note.map(without_nul)),
     }
 }

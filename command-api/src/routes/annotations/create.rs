@@ -1,8 +1,8 @@
 //! `POST /traces/{trace_id}/annotations`
 
-use super::rule_problem;
+use super::{rule_problem, without_nul};
 use crate::CommandState;
-use crate::dispatch::{Command, Refused, accepted};
+use crate::dispatch::{Accepted, Command, Refused};
 use crate::path::TracePath;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -49,18 +49,19 @@ pub async fn handle(
     body: JsonBody<AnnotationBody>,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(&body.bytes)).await?;
-    if let Some(judged) = command.earlier.clone() {
-        accepted(judged, None)?;
-        return repeat(&state, &caller, &command).await;
+    if let Some(judged) = &command.earlier {
+        let done = state.repeat(&caller, judged)?;
+        return repeat(&state, &caller, &command, done).await;
     }
-    let body = body.value;
+    let mut body = body.value;
+    body.comment = body.comment.map(without_nul);
     let step_id = body.step_id.map(StepId);
     let target = state.annotation_target(&caller, &path, step_id, body.quote.is_some()).await?;
     let text = AnnotationText {
         comment: body.comment.clone(),
         quote: body.quote.clone().map(quote_of),
         label_error_note: None,
-        author_name: Some(caller.name.to_string()),
+        author_name: Some(caller.name.clone()),
     };
     let step = target.step.as_ref().map(|(role, content)| StepView { role: *role, content });
     let rules = Rules { step, rating: body.rating, label_error: false, text: &text };
@@ -94,13 +95,13 @@ pub async fn handle(
 }
 
 /// The answer to a repeat: what the first request made, as it is now.
-async fn repeat(state: &CommandState, caller: &Caller, command: &Command) -> Result<Response, Refused> {
+async fn repeat(state: &CommandState, caller: &Caller, command: &Command, done: Accepted) -> Result<Response, Refused> {
     let mut tx = state.read(caller).await?;
     let found = stash_query_api::load::annotation(&mut tx, caller.owner_id, create::id(command.id)).await?;
     let annotation =
         found.ok_or_else(|| Problem::new(Code::NotFound, "the annotation was written and has been deleted since"))?;
     let etag = ETag(annotation.version.cast_unsigned());
-    Ok((StatusCode::CREATED, etag, axum::Json(annotation)).into_response())
+    Ok((StatusCode::CREATED, At(done.position), etag, axum::Json(annotation)).into_response())
 }
 
 fn quote_of(quote: Quote) -> annotation::Quote {

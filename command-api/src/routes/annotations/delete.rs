@@ -1,7 +1,7 @@
 //! `DELETE /annotations/{annotation_id}`
 
 use crate::CommandState;
-use crate::dispatch::{Refused, accepted};
+use crate::dispatch::Refused;
 use crate::path::Id;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -23,8 +23,8 @@ pub async fn handle(
     Id(annotation_id): Id<AnnotationId>,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(b"")).await?;
-    let done = match command.earlier.clone() {
-        Some(judged) => accepted(judged, None)?,
+    let done = match &command.earlier {
+        Some(judged) => state.repeat(&caller, judged)?,
         None => {
             let existing = state.annotation(&caller, annotation_id).await?;
             let appends = delete::decide(annotation_id, existing.trace_id, if_match.expected());

@@ -12,3 +12,9 @@ use stash_infra::http::Problem;
 fn rule_problem(error: AnnotationError) -> Problem {
     Problem::new(Code::BadAnnotation, error.to_string())
 }
+
+/// A text as it is kept: without NUL, which Postgres cannot hold. Imports drop it too.
+fn without_nul(mut text: String) -> String {
+    text.retain(|character| character != '\0');
+    text
+}

@@ -1,7 +1,7 @@
-//! `POST /reward-models/{id}/cancel`
+//! `POST /reward-models/{reward_model_id}/cancel`
 
 use crate::CommandState;
-use crate::dispatch::{Refused, accepted};
+use crate::dispatch::Refused;
 use crate::path::Id;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
@@ -12,8 +12,8 @@ use stash_infra::identity::Caller;
 use stash_query_api::types::RewardModel;
 
 /// Asks a training to stop. A running one stops within a few steps; the model's status is then `failed`, its error `cancelled`.
-#[utoipa::path(post, operation_id = "cancel_reward_model", path = "/reward-models/{id}/cancel", tag = "reward models",
-    params(("id" = uuid::Uuid, Path, description = "the model")),
+#[utoipa::path(post, operation_id = "cancel_reward_model", path = "/reward-models/{reward_model_id}/cancel", tag = "reward models",
+    params(("reward_model_id" = uuid::Uuid, Path, description = "the model")),
     responses((status = 200, description = "asked to stop", body = RewardModel), crate::openapi::CommandProblems))]
 pub async fn handle(
     State(state): State<CommandState>,
@@ -22,8 +22,8 @@ pub async fn handle(
     Id(model_id): Id<RewardModelId>,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(b"")).await?;
-    let position = match command.earlier.clone() {
-        Some(judged) => accepted(judged, None)?.position,
+    let position = match &command.earlier {
+        Some(judged) => state.repeat(&caller, judged)?.position,
         None => {
             let job = state.model_job(&caller, model_id).await?;
             state.submit(&caller, &command, cancel::decide(&job)?).await?.position

@@ -1,7 +1,7 @@
 //! `POST /reward-models`
 
 use crate::CommandState;
-use crate::dispatch::{Refused, accepted};
+use crate::dispatch::Refused;
 use crate::routes::traces::import::keys_problem;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -53,8 +53,8 @@ pub async fn handle(
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(&body.bytes)).await?;
     let (model_id, _) = create::ids(command.id);
-    let position = match command.earlier.clone() {
-        Some(judged) => accepted(judged, None)?.position,
+    let position = match &command.earlier {
+        Some(judged) => state.repeat(&caller, judged)?.position,
         None => {
             let checked = create::check(input(body.value))?;
             let compute = state.compute()?;

@@ -1,7 +1,7 @@
 //! `DELETE /traces/{trace_id}`
 
 use crate::CommandState;
-use crate::dispatch::{Refused, accepted};
+use crate::dispatch::Refused;
 use crate::path::TracePath;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -24,8 +24,8 @@ pub async fn handle(
     path: TracePath,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(b"")).await?;
-    let done = match command.earlier.clone() {
-        Some(judged) => accepted(judged, None)?,
+    let done = match &command.earlier {
+        Some(judged) => state.repeat(&caller, judged)?,
         None => {
             let trace = state.trace(&caller, &path).await?;
             state.submit(&caller, &command, delete::decide(trace.id)).await?

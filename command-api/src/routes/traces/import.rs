@@ -1,11 +1,11 @@
 //! `POST /traces/import`: a JSON body as in the trace-format documentation, or the file itself as a raw body.
 
 use crate::CommandState;
-use crate::dispatch::{Command, Refused, submit_problem};
+use crate::dispatch::{Accepted, Command, Refused, submit_problem};
 use crate::import::spool::{Source, SpoolError};
-use crate::import::{ImportError, Prepared};
-use crate::raw_body;
-use axum::extract::{FromRequest as _, Query, Request, State};
+use crate::import::{ImportError, Prepared, Summary};
+use crate::{IMPORT_JSON_BYTES_MAX, raw_body};
+use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
@@ -16,8 +16,10 @@ use stash_domain::ids::Digest;
 use stash_domain::position::PositionToken;
 use stash_infra::artifacts::ArtifactError;
 use stash_infra::bundle::BundleError;
-use stash_infra::http::{At, Idempotency, JsonBody, Problem};
+use stash_infra::http::{At, Idempotency, Problem, body};
 use stash_infra::identity::Caller;
+use stash_infra::submit::Outcome;
+use std::io::Read as _;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -109,36 +111,83 @@ pub async fn handle(
     headers: HeaderMap,
     request: Request,
 ) -> Result<Response, Refused> {
+    let upload = receive(&state, &headers, request).await?;
+    // Only now, so that callers who send slowly keep nobody waiting.
     let _turn = state.imports.acquire().await.map_err(|_| Problem::internal(&"imports are closed"))?;
-    let (input, source, digest) = input(&state, &headers, request).await?;
-    let command = state.begin(&caller, &idempotency, idempotency.digest_of_digest(digest)).await?;
-    let options = ReadOptions { on_error: input.on_error, ..ReadOptions::default() };
-    let prepared = state
-        .importer
-        .prepare(caller.owner_id, command.id, input.format, options, source)
-        .await
-        .map_err(import_problem)?;
-    finish(&state, &caller, &command, prepared).await
+    let command = state.begin(&caller, &idempotency, idempotency.digest_of_digest(upload.digest)).await?;
+    let Opened { query, source, warning } = upload.open().await?;
+    let options = ReadOptions { on_error: query.on_error, ..ReadOptions::default() };
+    let (owner, importer) = (caller.owner_id, &state.importer);
+    if let Some(judged) = &command.earlier {
+        let done = state.repeat(&caller, judged)?;
+        let recalled = importer.recall(owner, command.id, query.format, options, source).await;
+        let mut summary = recalled.map_err(import_problem)?;
+        warning.into_iter().for_each(|issue| summary.report.warnings.push(issue));
+        return Ok(answer(summary, done));
+    }
+    let prepared = importer.prepare(owner, command.id, query.format, options, source).await;
+    let mut prepared = prepared.map_err(import_problem)?;
+    warning.into_iter().for_each(|issue| prepared.summary.report.warnings.push(issue));
+    finish(&state, &caller, &idempotency, &command, prepared).await
 }
 
-/// The input, wherever it stands, and a digest of it.
-async fn input(
-    state: &CommandState,
-    headers: &HeaderMap,
-    request: Request,
-) -> Result<(ImportQuery, Source, Digest), Refused> {
-    if is_enveloped(headers, &request) {
-        let body = JsonBody::<ImportBody>::from_request(request, &()).await?;
-        let digest = Digest::of(&body.bytes);
-        let ImportBody { format, data, on_error } = body.value;
-        return Ok((ImportQuery { format, on_error }, Source::of(Bytes::from(data)), digest));
+/// A body that has come in whole.
+struct Upload {
+    source: Source,
+    digest: Digest,
+    /// How to read it; none for the JSON envelope, which says so itself.
+    query: Option<ImportQuery>,
+}
+
+/// Takes the body in: after it, the request waits for nothing that the caller does.
+async fn receive(state: &CommandState, headers: &HeaderMap, request: Request) -> Result<Upload, Refused> {
+    let (query, limit) = if is_enveloped(headers, &request) {
+        (None, IMPORT_JSON_BYTES_MAX as u64)
+    } else {
+        let query = Query::<ImportQuery>::try_from_uri(request.uri())
+            .map_err(|error| Problem::new(Code::InvalidField, format!("query: {error}")))?;
+        (Some(query.0), state.import_bytes_max)
+    };
+    if !headers.contains_key(header::CONTENT_ENCODING) {
+        body::refuse_declared_length(headers, usize::try_from(limit).unwrap_or(usize::MAX))?;
     }
-    let query = Query::<ImportQuery>::try_from_uri(request.uri())
-        .map_err(|error| Problem::new(Code::InvalidField, format!("query: {error}")))?;
-    let body = raw_body::open(headers, request.into_body())?;
-    let (source, digest) =
-        raw_body::spool(body, &state.spool_folder, state.import_bytes_max).await.map_err(spool_problem)?;
-    Ok((query.0, source, digest))
+    let raw = raw_body::open(headers, request.into_body())?;
+    let (source, digest) = raw_body::spool(raw, &state.spool_folder, limit).await.map_err(spool_problem)?;
+    Ok(Upload { source, digest, query })
+}
+
+/// An input that is ready to be read.
+struct Opened {
+    query: ImportQuery,
+    source: Source,
+    /// What was changed before its reader sees it.
+    warning: Option<Issue>,
+}
+
+impl Upload {
+    /// How to read it, and what to read.
+    async fn open(self) -> Result<Opened, Problem> {
+        match self.query {
+            Some(query) => Ok(Opened { query, source: self.source, warning: None }),
+            None => tokio::task::spawn_blocking(|| envelope(self.source))
+                .await
+                .map_err(|_| Problem::internal(&"the server is stopping"))?,
+        }
+    }
+}
+
+/// Reads the JSON envelope. A lone surrogate in it, which is no Unicode, fails no import.
+fn envelope(mut source: Source) -> Result<Opened, Problem> {
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes).map_err(|error| Problem::internal(&error))?;
+    let warning = stash_domain::formats::replace_lone_surrogates(&mut bytes).then(|| Issue {
+        line: 1,
+        offset: 0,
+        field: Some("data".to_owned()),
+        message: "lone surrogates, which are no Unicode, were replaced by U+FFFD".to_owned(),
+    });
+    let ImportBody { format, data, on_error } = body::parse(&bytes)?;
+    Ok(Opened { query: ImportQuery { format, on_error }, source: Source::of(Bytes::from(data)), warning })
 }
 
 /// Whether the body is the JSON envelope rather than the file itself: JSON, and no format in the query.
@@ -155,29 +204,45 @@ fn is_enveloped(headers: &HeaderMap, request: &Request) -> bool {
 async fn finish(
     state: &CommandState,
     caller: &Caller,
+    idempotency: &Idempotency,
     command: &Command,
     prepared: Prepared,
 ) -> Result<Response, Refused> {
-    let report = prepared.report;
-    let answer = Imported {
+    if prepared.summary.trace_ids.is_empty() {
+        return Ok(answer(prepared.summary, Accepted { position: state.applied(caller) }));
+    }
+    let record = state.record(caller, command, prepared.appends);
+    let position = if idempotency.has_key() {
+        // Another request with the same key may have come first. If the verdict is not known in time the record is durable all
+        // the same, and unless that other request had another body, so is its effect.
+        match state.submitter.submit(&record).await.map_err(submit_problem)? {
+            Outcome::Judged { position, .. } => Some(position),
+            Outcome::Pending { position } => position,
+        }
+    } else {
+        let log = state.submitter.log().id();
+        let position = state.submitter.append(&record).await.map_err(submit_problem)?;
+        position.map(|position| PositionToken::new(log, position))
+    };
+    match position {
+        Some(_) => Ok(answer(prepared.summary, Accepted { position })),
+        None => Err(Refused::Pending(command.id, None)),
+    }
+}
+
+fn answer(summary: Summary, done: Accepted) -> Response {
+    let report = summary.report;
+    let body = Imported {
         format: report.format.to_owned(),
-        imported: prepared.trace_ids.len() as u64,
-        trace_ids: prepared.trace_ids.into_iter().map(|id| id.0).collect(),
-        updated: prepared.updated,
+        imported: summary.trace_ids.len() as u64,
+        trace_ids: summary.trace_ids.into_iter().map(|id| id.0).collect(),
+        updated: summary.updated,
         skipped_count: report.skipped.count,
         skipped: placed(report.skipped),
         warning_count: report.warnings.count,
         warnings: placed(report.warnings),
     };
-    if answer.trace_ids.is_empty() {
-        return Ok(axum::Json(answer).into_response());
-    }
-    let record = state.record(caller, command, prepared.appends);
-    let log = state.submitter.log().id();
-    match state.submitter.append(&record).await.map_err(submit_problem)? {
-        Some(position) => Ok((At(Some(PositionToken::new(log, position))), axum::Json(answer)).into_response()),
-        None => Err(Refused::Pending(command.id, None)),
-    }
+    (At(done.position), axum::Json(body)).into_response()
 }
 
 fn placed(listed: Listed) -> Vec<PlacedIssue> {

@@ -1,7 +1,7 @@
 //! `POST /traces/{trace_id}/score`
 
 use crate::CommandState;
-use crate::dispatch::{Refused, accepted};
+use crate::dispatch::Refused;
 use crate::path::TracePath;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -38,14 +38,14 @@ pub async fn handle(
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(&body.bytes)).await?;
     let (run_id, _) = request::ids(command.id);
-    let (run_id, position) = match command.earlier.clone() {
-        Some(judged) => (run_id, accepted(judged, None)?.position),
+    let (run_id, position) = match &command.earlier {
+        Some(judged) => (run_id, state.repeat(&caller, judged)?.position),
         None => {
             let trace = state.trace(&caller, &path).await?;
             let model = RewardModelId(body.reward_model_id);
             let (view, active) = state.scoring_view(&caller, model, trace.id, trace.action_count).await?;
             match active {
-                Some(active) => (active, None),
+                Some(active) => (active, state.applied(&caller)),
                 None => {
                     let appends = request::decide(command.id, trace.id, model, state.compute()?, &view)?;
                     (run_id, state.submit(&caller, &command, appends).await?.position)

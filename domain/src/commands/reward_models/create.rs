@@ -81,6 +81,12 @@ pub fn check(input: Input) -> Result<Checked, Rejection> {
     if base_model.is_empty() || base_model.chars().count() > NAME_CHARS_MAX {
         return Err(bad("base_model", format_args!("must have 1 to {NAME_CHARS_MAX} characters")));
     }
+    // NUL in particular, which Postgres cannot hold.
+    for (field, text) in [("name", &name), ("base_model", &base_model)] {
+        if text.chars().any(char::is_control) {
+            return Err(bad(field, "must not hold control characters"));
+        }
+    }
     if let Some(rate) = input.learning_rate
         && !(rate > 0.0 && rate <= 1.0)
     {

@@ -1,0 +1,21 @@
+//! Contract of every route that changes something, against a whole server but its port: real keys, the Postgres event log, a
+//! projector, the read routes. Exact fields, nulls, success and error codes, repeats, positions, and hostile input.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+mod access;
+mod annotations_change;
+mod annotations_create;
+mod annotations_delete;
+mod bodies;
+mod hostile;
+mod idempotency;
+mod import_bodies;
+mod imports;
+mod outage;
+mod positions;
+mod reward_models;
+mod scoring;
+mod traces_delete;
