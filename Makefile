@@ -40,8 +40,8 @@ test: setup-tests ## every test, against real Postgres and a real Kafka broker
 	cargo build --workspace --bins --tests
 	cargo test --workspace $(TEST_FLAGS)
 
-bench: setup-tests build ## the measured figures: prints a table and writes bench/results.json
-	@$(ENV); cargo run --release -p stash-bench
+bench: setup-tests build ## the figures: prints a table, writes bench/results.json (BENCH_FLAGS=--quick: a short look)
+	@$(ENV); cargo run --release -p stash-bench -- $(BENCH_FLAGS)
 
 check: lint ## formatting, lints as errors, licences of the dependencies
 	@cargo fmt --all --check

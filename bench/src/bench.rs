@@ -28,8 +28,8 @@ pub(crate) struct Bench {
     pub(crate) options: Options,
     /// The repository's folder.
     pub(crate) repository: PathBuf,
-    /// Everything that is made goes here, and goes when this does. Declared after what runs in it.
     broker: Option<Kafka>,
+    /// Everything that is made goes here, and goes when this does: so it stands after the broker, which runs in it.
     scratch: TempDir,
     programs: PathBuf,
     places: u32,

@@ -8,7 +8,7 @@ use stash_domain::time::Timestamp;
 use uuid::Uuid;
 
 /// The record of one command; another number gives another command on another annotation.
-pub fn record(number: u64) -> Record {
+pub(crate) fn record(number: u64) -> Record {
     let id = |kind: u64| Uuid::from_u64_pair(kind, number);
     let event = AnnotationCreated {
         annotation_id: AnnotationId(id(1)),

@@ -24,7 +24,7 @@ const WARM_UP: usize = 2;
 pub(super) fn run(bench: &Bench) -> anyhow::Result<Vec<Measured>> {
     let checkpoint = bench.path("scored-model");
     model::make_checkpoint(&checkpoint)?;
-    let texts: Vec<_> = model::rendered(bench.full_or_quick(128, 8))?.iter().map(RenderedTrace::trace_text).collect();
+    let texts: Vec<_> = model::rendered(bench.full_or_quick(64, 8))?.iter().map(RenderedTrace::trace_text).collect();
     let cuts = texts.iter().map(model::cuts).collect::<Result<Vec<_>, _>>()?;
     let segmented: Vec<_> = texts.iter().zip(&cuts).map(|(text, cuts)| Segmented { text: &text.text, cuts }).collect();
     let tokenizer = TextTokenizer::open(&checkpoint)?;

@@ -35,7 +35,7 @@ pub(super) fn run(bench: &Bench) -> anyhow::Result<Vec<Measured>> {
     let job =
         json!({"kind": "train", "base_model_dir": base, "epochs": 1, "batch_pairs": 8, "threads": machine::cores()});
     fs::write(folder.join("job.json"), serde_json::to_vec(&job)?)?;
-    let pairs = write_pairs(&folder.join("pairs.jsonl"), &model::rendered(bench.full_or_quick(64, 8))?)?;
+    let pairs = write_pairs(&folder.join("pairs.jsonl"), &model::rendered(bench.full_or_quick(32, 8))?)?;
     let (mut rates, mut tokens) = (Vec::new(), 0);
     for _ in 0..bench.full_or_quick(5, 1) {
         let output = Command::new(&trainer).arg(&folder).stdin(Stdio::null()).output();
