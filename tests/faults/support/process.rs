@@ -1,0 +1,126 @@
+//! A process of the deployment, and the trainers that its worker starts.
+
+use super::programs;
+use super::site::Site;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs::File;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longest wait for a role to answer that it is ready.
+const READY_MAX: Duration = Duration::from_secs(60);
+
+/// A role of `stash serve`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Answers requests.
+    Api,
+    /// Writes the read models.
+    Projector,
+    /// Trains and scores.
+    Worker,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Api, Self::Projector, Self::Worker];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Projector => "projector",
+            Self::Worker => "worker",
+        }
+    }
+}
+
+/// A running role. Killed when dropped; if the test itself is killed, the site's janitor does it.
+pub struct Process {
+    role: Role,
+    url: String,
+    log: std::path::PathBuf,
+    child: Child,
+}
+
+impl Process {
+    /// Starts a role of the site; it has the same address each time.
+    pub fn spawn(site: &Site, role: Role) -> Self {
+        let log = site.folder().join(format!("{}.log", role.name()));
+        let out = File::options().create(true).append(true).open(&log).expect("the role's log");
+        let mut command = Command::new(programs::stash());
+        command.args(["serve", "--role", role.name(), "--listen", &site.address(role)]);
+        // In a group of its own, so that Ctrl-C in a terminal leaves its end to the janitor.
+        command.envs(site.environment()).stdin(Stdio::null()).process_group(0);
+        command.stdout(out.try_clone().expect("the role's log")).stderr(out);
+        let child = command.spawn().expect("the program stash starts");
+        Self { role, url: format!("http://{}", site.address(role)), log, child }
+    }
+
+    /// Kills it as `kill -9` does and waits until it is gone.
+    pub fn kill(&mut self) {
+        self.assert_alive();
+        self.child.kill().expect("a signal");
+        self.child.wait().expect("the end of a killed process");
+    }
+
+    /// Fails if it has ended by itself.
+    pub fn assert_alive(&mut self) {
+        if let Some(status) = self.child.try_wait().expect("the state of a process") {
+            panic!("the {} ended by itself ({status}):\n{}", self.role.name(), tail(&self.log));
+        }
+    }
+
+    /// Waits until it says that it is ready.
+    pub async fn ready(&mut self, http: &reqwest::Client) {
+        let begin = Instant::now();
+        loop {
+            self.assert_alive();
+            let answer = http.get(format!("{}/readyz", self.url)).send().await;
+            if answer.is_ok_and(|answer| answer.status().is_success()) {
+                return;
+            }
+            assert!(
+                begin.elapsed() < READY_MAX,
+                "the {} was not ready within {READY_MAX:?}:\n{}",
+                self.role.name(),
+                tail(&self.log)
+            );
+            tokio::time::sleep(super::LOOK).await;
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The end of a log, for a failed test.
+fn tail(log: &std::path::Path) -> String {
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(30)..].join("\n")
+}
+
+/// Process ids of the site's trainers, found by the data folder in their environment, whoever their parent is by now.
+pub fn trainers(site: &Site) -> Vec<i32> {
+    let mark = format!("STASH_DATA={}", site.data().display());
+    let ours = |pid: &i32| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        name.trim() == "stash-trainer" && environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes())
+    };
+    let all = std::fs::read_dir("/proc").expect("/proc").flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(ours).collect()
+}
+
+/// Kills one of the site's trainers. `false`: it has ended already.
+pub fn kill_trainer(site: &Site, pid: i32) -> bool {
+    trainers(site).contains(&pid) && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok()
+}
