@@ -1,14 +1,15 @@
 //! How many records a second a log backend takes, with flushes to disk on, from 64 clients that each wait for their answer:
-//! `cargo run --release -p stash-infra --example log_rate -- postgres [seconds] [clients] [bytes] [handles]`.
+//! `cargo run --release -p stash-infra --example log_rate -- postgres|kafka|kafka3 [seconds] [clients] [bytes] [handles]`.
 //!
 //! One reader follows all the time and every record is checked to arrive, so that the figure includes reading. More than one
 //! handle stands for more than one process.
 
 use bytes::Bytes;
 use stash_domain::position::{Offset, PARTITIONS_DEFAULT, Partition};
+use stash_infra::event_log::kafka::{KafkaLog, KafkaSettings};
 use stash_infra::event_log::postgres::PostgresLog;
 use stash_infra::event_log::{EventLog, LogError, NewRecord};
-use stash_infra::testing::{Durability, Postgres};
+use stash_infra::testing::{Durability, Kafka, Postgres};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,7 +32,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 measure(&logs, seconds, clients, bytes).await
             })?;
         }
-        other => return Err(format!("no backend {other}: postgres").into()),
+        "kafka" | "kafka3" => {
+            let brokers = if backend == "kafka" { 1 } else { 3 };
+            let cluster = Kafka::start(brokers);
+            let mut settings = KafkaSettings::new(cluster.bootstrap(), "rate");
+            settings.replication = i32::from(brokers);
+            settings.min_insync_replicas = Some(u16::from(brokers).div_ceil(2));
+            runtime.block_on(async {
+                let mut logs: Vec<Arc<dyn EventLog>> = Vec::new();
+                for _ in 0..handles {
+                    logs.push(Arc::new(KafkaLog::open(settings.clone(), PARTITIONS_DEFAULT).await?));
+                }
+                measure(&logs, seconds, clients, bytes).await
+            })?;
+        }
+        other => return Err(format!("no backend {other}: postgres, kafka or kafka3").into()),
     }
     Ok(())
 }
