@@ -104,5 +104,12 @@ async fn measure(logs: &[Arc<dyn EventLog>], seconds: usize, clients: usize, byt
         percentile(0.5),
         percentile(0.99),
     );
+
+    let mut again = logs[0].read(&from).await?;
+    let (begun, mut count) = (Instant::now(), 0);
+    while count < seen {
+        count += again.next(5000, Duration::from_secs(1)).await?.len();
+    }
+    println!("read again from the start: {:.0} records/s", count as f64 / begun.elapsed().as_secs_f64());
     Ok(())
 }
