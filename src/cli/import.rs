@@ -18,7 +18,8 @@ const DEPTH_MAX: usize = 32;
 const SHOWN_MAX: usize = 10;
 
 /// Endings of files that are taken from a folder.
-const ENDINGS: &[&str] = &["jsonl", "json", "ndjson", "jsonl.gz", "json.gz", "ndjson.gz", "jsonl.zst", "json.zst", "ndjson.zst"];
+const ENDINGS: &[&str] =
+    &["jsonl", "json", "ndjson", "jsonl.gz", "json.gz", "ndjson.gz", "jsonl.zst", "json.zst", "ndjson.zst"];
 
 /// What to import.
 #[derive(clap::Args)]

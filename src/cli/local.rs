@@ -1,7 +1,7 @@
 //! Options and set-up of commands that work on the database of a data folder.
 
-use crate::wiring::settings::{Overrides, load};
 use crate::wiring::Foundation;
+use crate::wiring::settings::{Overrides, load};
 use stash_infra::postgres::Database;
 use stash_infra::telemetry;
 use std::path::PathBuf;

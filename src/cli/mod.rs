@@ -17,6 +17,8 @@ mod local;
 mod log;
 mod models;
 mod openapi;
+#[cfg(test)]
+mod page;
 mod projections;
 mod remote;
 mod score;
@@ -96,7 +98,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
         Command::Completions(args) => return completions::run(args, Cli::command()),
         _ => {}
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be started")?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads can be started")?;
     let result = runtime.block_on(dispatch(cli.command));
     // A part that did not end in time, or a thread that reads a terminal, must not keep the process.
     runtime.shutdown_background();

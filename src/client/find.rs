@@ -72,17 +72,17 @@ impl ConnectionFile {
 pub(crate) fn find(data: Option<&Path>, url: Option<&str>) -> anyhow::Result<Client> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let (mut url, mut key) = (url.map(str::to_owned).or_else(|| variable(URL_VARIABLE)), variable(KEY_VARIABLE));
-    if url.is_none() || key.is_none() {
-        if let Some(file) = connection_file(data)? {
-            // The key of this machine's server is sent to that server only.
-            match &url {
-                None => {
-                    key = key.or(Some(file.key));
-                    url = Some(file.url);
-                }
-                Some(named) if named.trim_end_matches('/') == file.url => key = key.or(Some(file.key)),
-                Some(_) => {}
+    if (url.is_none() || key.is_none())
+        && let Some(file) = connection_file(data)?
+    {
+        // The key of this machine's server is sent to that server only.
+        match &url {
+            None => {
+                key = key.or(Some(file.key));
+                url = Some(file.url);
             }
+            Some(named) if named.trim_end_matches('/') == file.url => key = key.or(Some(file.key)),
+            Some(_) => {}
         }
     }
     let Some(key) = key else {

@@ -61,8 +61,10 @@ impl Client {
     fn with_memory(url: &str, key: &str, memory: Memory) -> anyhow::Result<Self> {
         let url = url.trim_end_matches('/').to_owned();
         if !url.starts_with("http://") {
-            bail!("the server's address {url:?} does not begin with http://; this program speaks plain HTTP only, so reach a \
-                   remote server through a tunnel");
+            bail!(
+                "the server's address {url:?} does not begin with http://; this program speaks plain HTTP only, so reach a \
+                   remote server through a tunnel"
+            );
         }
         let mut bearer = HeaderValue::from_str(&format!("Bearer {key}")).context("the API key holds odd characters")?;
         bearer.set_sensitive(true);

@@ -22,7 +22,8 @@ impl Client {
         let opened = tokio::fs::File::open(file).await.with_context(|| format!("{} cannot be read", file.display()))?;
         let length = opened.metadata().await?.len();
         let moved = bar.clone();
-        let bytes = ReaderStream::with_capacity(opened, CHUNK_BYTES).inspect_ok(move |chunk| moved.inc(chunk.len() as u64));
+        let bytes =
+            ReaderStream::with_capacity(opened, CHUNK_BYTES).inspect_ok(move |chunk| moved.inc(chunk.len() as u64));
         self.upload_stream(path, coding_of(file), length, bytes).await
     }
 

@@ -11,7 +11,10 @@ pub(super) fn check(settings: &Settings) -> Finding {
         Some(Compute::Local) => Finding::ok(CHECK, "trainings run on the worker's machine"),
         None => Finding::warning(
             CHECK,
-            format!("{} is not set: `stash up` trains on this machine, `stash serve` refuses trainings", ComputeSettings::COMPUTE_NAME),
+            format!(
+                "{} is not set: `stash up` trains on this machine, `stash serve` refuses trainings",
+                ComputeSettings::COMPUTE_NAME
+            ),
             format!("for `stash serve`, set {}=local", ComputeSettings::COMPUTE_NAME),
         ),
     }

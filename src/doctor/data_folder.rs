@@ -11,7 +11,11 @@ const CHECK: &str = "data folder";
 pub(super) fn check(settings: &Settings) -> Finding {
     let folder = &settings.data.folder;
     let Some(existing) = nearest(folder) else {
-        return Finding::broken(CHECK, format!("{} has no folder above it", folder.display()), "name another one with --data");
+        return Finding::broken(
+            CHECK,
+            format!("{} has no folder above it", folder.display()),
+            "name another one with --data",
+        );
     };
     let needed = AccessFlags::R_OK | AccessFlags::W_OK | AccessFlags::X_OK;
     match access(existing, needed) {
@@ -20,7 +24,10 @@ pub(super) fn check(settings: &Settings) -> Finding {
         Err(error) => Finding::broken(
             CHECK,
             format!("{} cannot be written to: {error}", existing.display()),
-            format!("give it to the user that runs Stash (chown), or name another folder with --data instead of {}", folder.display()),
+            format!(
+                "give it to the user that runs Stash (chown), or name another folder with --data instead of {}",
+                folder.display()
+            ),
         ),
     }
 }

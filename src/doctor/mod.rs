@@ -66,13 +66,13 @@ impl Finding {
 pub(crate) async fn examine(settings: &Settings) -> Vec<Finding> {
     let mut findings = settings::check();
     findings.push(data_folder::check(settings));
-    findings.push(disk_space::check(settings));
+    findings.extend(disk_space::check(settings));
     // The log is in the database, or is asked for its clock and length through it.
     findings.extend(postgres::check(settings).await);
     findings.push(port::check(settings).await);
     findings.push(compute::check(settings));
     findings.push(trainer::check(settings));
-    findings.push(onnx_runtime::check(settings));
+    findings.push(onnx_runtime::check());
     findings.push(bases::check(settings));
     findings
 }

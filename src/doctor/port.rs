@@ -23,9 +23,11 @@ pub(super) async fn check(settings: &Settings) -> Finding {
             let cure = "stop that program, or choose another port with --listen or STASH_LISTEN";
             Finding::broken(CHECK, format!("{listen} is in use by another program"), cure)
         }
-        Err(error) => {
-            Finding::broken(CHECK, format!("cannot listen on {listen}: {error}"), "choose another address with --listen")
-        }
+        Err(error) => Finding::broken(
+            CHECK,
+            format!("cannot listen on {listen}: {error}"),
+            "choose another address with --listen",
+        ),
     }
 }
 

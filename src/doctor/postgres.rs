@@ -32,7 +32,9 @@ async fn running(settings: &Settings, options: PgConnectOptions, what: &str) -> 
     let connecting = PgConnection::connect_with(&options);
     let mut connection = match tokio::time::timeout(ANSWER_MAX, connecting).await {
         Ok(Ok(connection)) => connection,
-        Ok(Err(error)) => return vec![Finding::broken(CHECK, format!("{what}: {error}"), "start it, or mend DATABASE_URL")],
+        Ok(Err(error)) => {
+            return vec![Finding::broken(CHECK, format!("{what}: {error}"), "start it, or mend DATABASE_URL")];
+        }
         Err(_) => return vec![Finding::broken(CHECK, format!("{what}: no answer"), "start it, or mend DATABASE_URL")],
     };
     let mut findings = vec![Finding::ok(CHECK, what.to_owned())];

@@ -4,6 +4,7 @@ use crate::wiring::data_folder;
 use anyhow::Context as _;
 use stash_model::tiny_base;
 use std::path::Path;
+use tokio::sync::Mutex;
 
 /// Its name in requests.
 pub(crate) const BASE_NAME: &str = "stash/tiny";
@@ -13,6 +14,9 @@ const SEED: u64 = 1;
 
 /// Makes the base in the data folder if it is not there. It appears whole or not at all.
 pub(crate) async fn ensure_base(data: &Path) -> anyhow::Result<()> {
+    // The worker and the sample may both come here first.
+    static MAKING: Mutex<()> = Mutex::const_new(());
+    let _alone = MAKING.lock().await;
     let (bases, making) = (data_folder::bases(data), data_folder::spool(data).join("tiny.new"));
     let made = tokio::task::spawn_blocking(move || make(&bases, &making));
     made.await.context("making the small base broke down")?

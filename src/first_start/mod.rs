@@ -70,8 +70,7 @@ async fn operator_key(foundation: &Foundation) -> anyhow::Result<Option<String>>
     if !identity.keys(operator.id).await?.is_empty() {
         return Ok(None);
     }
-    let new =
-        NewKey { account_id: operator.id, scope: Scope::Full, name: KEY_NAME.to_owned(), expires_at: None };
+    let new = NewKey { account_id: operator.id, scope: Scope::Full, name: KEY_NAME.to_owned(), expires_at: None };
     let (key, _, change) = identity.create_key(&new).await?;
     foundation.record_change(Some(change)).await;
     Ok(Some(key.expose().to_owned()))

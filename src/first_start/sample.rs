@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use futures::stream;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The traces, in the Stash Trace Format. `sample/make.py` writes both files.
 const TRACES: &str = include_str!("../../sample/traces.jsonl");
@@ -24,8 +24,11 @@ const RATINGS: &str = include_str!("../../sample/ratings.jsonl");
 /// Name of the model.
 const MODEL: &str = "sample";
 
-/// Passes over the pairs: enough for the small base to learn the sample's rules.
+/// Passes over the pairs, and their number: enough for the small base to learn the sample's rules within half a minute.
 const EPOCHS: u32 = 6;
+
+/// See [`EPOCHS`].
+const PAIRS_MAX: u32 = 250;
 
 /// Best and worst actions that are shown.
 const SHOWN: usize = 4;
@@ -61,7 +64,7 @@ async fn sample(foundation: &Foundation, url: &str, key: &str) -> anyhow::Result
     ensure_base(&foundation.settings.data.folder).await?;
     let traces = import(&client).await.context("importing")?;
     rate(&client, &traces).await.context("rating")?;
-    let body = json!({ "name": MODEL, "trace_ids": traces, "base_model": BASE_NAME, "epochs": EPOCHS });
+    let body = json!({ "name": MODEL, "trace_ids": traces, "base_model": BASE_NAME, "epochs": EPOCHS, "max_pairs": PAIRS_MAX });
     let model = client.post("/reward-models", &body).await.context("asking for the training")?;
     let id = text(&model, "id").to_owned();
     let model = wait(&client, &format!("/reward-models/{id}"), "training").await?;
@@ -95,7 +98,9 @@ async fn rate(client: &Client, traces: &[String]) -> anyhow::Result<()> {
         let (trace, steps) = steps.get(&rating.trace).with_context(|| format!("no trace {}", rating.trace))?;
         let step = match rating.step {
             None => None,
-            Some(index) => Some(usize::try_from(index).ok().and_then(|index| steps.get(index)).context("no such step")?),
+            Some(index) => {
+                Some(usize::try_from(index).ok().and_then(|index| steps.get(index)).context("no such step")?)
+            }
         };
         let body = json!({ "step_id": step, "rating": rating.rating, "comment": rating.comment });
         client.post(&format!("/traces/{trace}/annotations"), &body).await?;
@@ -123,13 +128,18 @@ async fn report(client: &Client, traces: &[String], model: &Value) -> anyhow::Re
         actions.extend(scored(&trace, id));
     }
     actions.sort_by(|a, b| b.credit.total_cmp(&a.credit));
+    let count = actions.len();
+    // The same words in several conversations are shown once.
+    let mut seen = HashSet::new();
+    actions.retain(|action| seen.insert(action.said.clone()));
     let figure = |name: &str| model.get("metrics").and_then(|metrics| metrics.get(name)).and_then(Value::as_f64);
-    let accuracy = figure("eval_accuracy").map_or_else(String::new, |share| format!(", agreement on held-out pairs {share:.2}"));
+    let accuracy =
+        figure("eval_accuracy").map_or_else(String::new, |share| format!(", agreement on held-out pairs {share:.2}"));
     output::line(format_args!("The model learnt from {} pairs{accuracy}.", number(model, "num_pairs")))?;
     if actions.is_empty() {
         return output::line("It gave no action a credit.");
     }
-    output::line(format_args!("Best and worst of {} actions:\n", actions.len()))?;
+    output::line(format_args!("Best and worst of {count} actions:\n"))?;
     let mut table = Table::new(&["credit", "trace", "step", "action"]);
     let worst = actions.len().saturating_sub(SHOWN).max(SHOWN);
     for action in actions.iter().take(SHOWN).chain(actions.iter().skip(worst)) {
@@ -157,7 +167,6 @@ fn scored(trace: &Value, model: &str) -> Vec<Scored> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
     #[test]
     fn every_rating_names_a_step_of_a_sample_trace() {

@@ -9,6 +9,5 @@ pub(super) async fn run(foundation: &Foundation, server: Server, metrics: Metric
     foundation.settle_changes().await?;
     follow(foundation);
     let web = foundation.web(metrics);
-    tracing::info!(address = %server.address(), "answering requests");
     server.run(web.router, stop).await
 }

@@ -10,6 +10,7 @@ mod worker;
 pub(crate) use server::Server;
 pub(crate) use stop::Stop;
 
+use crate::output;
 use crate::wiring::Foundation;
 use anyhow::{Context as _, bail};
 use stash_infra::config::{Environment, Settings, unknown_settings};
@@ -20,6 +21,10 @@ use tokio::task::JoinHandle;
 
 /// How long a part may take to end before the process ends without it.
 const PART_END_MAX: Duration = Duration::from_secs(20);
+
+/// Lines that are of no use to anybody: what the database says while tables are made ("does not exist, skipping"), and that a
+/// connection which was to be given back has broken.
+const QUIET: &str = "sqlx::postgres::notice=warn,sqlx_core::pool=error";
 
 /// A role of a deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -39,6 +44,7 @@ pub(crate) async fn serve(role: Role, settings: Settings) -> anyhow::Result<()> 
     let server = Server::bind(&settings).await?;
     let database = running(&settings).await?;
     let foundation = Foundation::open(settings, &database).await?;
+    output::line(format_args!("Stash is at {}", server.url()))?;
     let result = match role {
         Role::Api => api::run(&foundation, server, metrics, stop).await,
         Role::Projector => projector::run(&foundation, server, metrics, stop).await,
@@ -60,8 +66,7 @@ async fn running(settings: &Settings) -> anyhow::Result<Database> {
 
 /// What every role does first.
 fn begin(settings: &Settings) -> anyhow::Result<Metrics> {
-    // What the database says while tables are made ("does not exist, skipping") is of no use to anybody.
-    let filter = format!("sqlx::postgres::notice=warn,{}", settings.telemetry.filter);
+    let filter = format!("{QUIET},{}", settings.telemetry.filter);
     let metrics = telemetry::init(&filter, settings.telemetry.format)?;
     for warning in unknown_settings(&Environment::of_process()) {
         tracing::warn!("{warning}");

@@ -34,12 +34,7 @@ impl Server {
         Ok(Self { listener, address })
     }
 
-    /// The address in fact: the port, if the settings left its choice to the system.
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// How a program on this machine reaches it.
+    /// How a program on this machine reaches it; with the port in fact, if the settings left its choice to the system.
     pub(crate) fn url(&self) -> String {
         url_of(self.address)
     }

@@ -63,9 +63,8 @@ async fn parts(
     let address = server.url();
     let web = foundation.web(metrics);
     let mut http = tokio::spawn(server.run(web.router, serving.clone()));
-    let mut projecting = spawn(foundation, &background, |foundation, stop| async move {
-        projector::project(&foundation, &stop).await
-    });
+    let mut projecting =
+        spawn(foundation, &background, |foundation, stop| async move { projector::project(&foundation, &stop).await });
     let mut working = spawn(foundation, &background, |foundation, stop| async move {
         worker::work(&foundation, &stop).await;
         Ok(())

@@ -1,6 +1,7 @@
 //! `stash serve --role worker`
 
 use super::{PART_END_MAX, Server, Stop, follow};
+use crate::first_start::ensure_base;
 use crate::wiring::Foundation;
 use stash_infra::telemetry::Metrics;
 use stash_workers::coordinator;
@@ -18,5 +19,8 @@ pub(super) async fn run(foundation: &Foundation, server: Server, metrics: Metric
 
 /// The worker, until asked to stop.
 pub(super) async fn work(foundation: &Foundation, stop: &Stop) {
+    if let Err(error) = ensure_base(&foundation.settings.data.folder).await {
+        tracing::warn!("the small base model cannot be made: {error:#}");
+    }
     coordinator::run(foundation.worker(), stop.token()).await;
 }

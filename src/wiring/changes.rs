@@ -33,8 +33,7 @@ impl Foundation {
 
     async fn settle(&self, change: &Change) -> anyhow::Result<()> {
         let command_id = change.command_id();
-        let append =
-            Append { stream: change.stream, expected: Expected::Any, events: vec![change.event.clone()] };
+        let append = Append { stream: change.stream, expected: Expected::Any, events: vec![change.event.clone()] };
         let record = Record {
             command_id,
             owner_id: change.owner,

@@ -15,7 +15,7 @@ use stash_command_api::{CommandState, IMPORTS_AT_ONCE};
 use stash_infra::artifacts::link::LinkSigner;
 use stash_infra::config::Compute;
 use stash_infra::http::checks::{DatabaseCheck, LagCheck, LogCheck};
-use stash_infra::http::{Health, ReadGate, caller, health, position, with_common_layers};
+use stash_infra::http::{Health, ReadGate, caller, deadline, health, position, with_common_layers};
 use stash_infra::telemetry::{Metrics, metrics_router};
 use stash_query_api::{ArtifactLinks, QueryParts, QueryState};
 use std::sync::Arc;
@@ -39,7 +39,8 @@ impl Foundation {
         let queries = stash_query_api::router(self.query_state(gate));
         let closed = Router::new()
             .nest("/api/v1/rm", queries.merge(commands))
-            .route_layer(from_fn_with_state(Arc::clone(&self.identity), caller::require));
+            .route_layer(from_fn_with_state(Arc::clone(&self.identity), caller::require))
+            .route_layer(from_fn_with_state(self.pools.system.clone(), deadline::bound));
         let open = self.small_routes(metrics);
         let router = closed.merge(open.router).merge(stash_query_api::artifacts_router(self.artifact_links()));
         Web { router: with_common_layers(router.merge(pages::router())), health: open.health }
@@ -65,19 +66,12 @@ impl Foundation {
     }
 
     fn read_gate(&self) -> ReadGate {
-        ReadGate {
-            log: self.log.id(),
-            marks: Arc::clone(&self.marks),
-            wait_budget: self.settings.limits.wait_budget,
-        }
+        ReadGate { log: self.log.id(), marks: Arc::clone(&self.marks), wait_budget: self.settings.limits.wait_budget }
     }
 
     fn command_state(&self) -> CommandState {
-        let importer = Importer {
-            keys: Arc::clone(&self.keys),
-            store: Arc::clone(&self.store),
-            pool: self.pools.system.clone(),
-        };
+        let importer =
+            Importer { keys: Arc::clone(&self.keys), store: Arc::clone(&self.store), pool: self.pools.system.clone() };
         CommandState {
             submitter: Arc::clone(&self.submitter),
             pools: self.pools.clone(),

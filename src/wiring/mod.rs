@@ -45,6 +45,8 @@ pub(crate) struct Foundation {
     pub(crate) pools: Pools,
     /// The event log.
     pub(crate) log: Arc<dyn EventLog>,
+    /// The log's connections, if it is in Postgres.
+    log_pool: Option<PgPool>,
     /// Keys of subjects.
     pub(crate) keys: Arc<SubjectKeys>,
     /// Blobs and checkpoints.
@@ -67,7 +69,7 @@ impl Foundation {
         data_folder::prepare(&settings)?;
         let pools = stash_infra::postgres::open(database.options(), settings.postgres.sizes).await?;
         ensure_read_models(&pools.system).await.context("the tables of the read models cannot be made")?;
-        let log = log::open(&settings, &pools).await?;
+        let log::Opened { log, pool: log_pool } = log::open(&settings, &pools).await?;
         let file = MasterKeyFile::at(settings.keys.master_key_file(&settings.data.folder));
         let keys = SubjectKeys::open(pools.system.clone(), file, CacheSize::default()).await?;
         let keys = Arc::new(keys);
@@ -83,7 +85,7 @@ impl Foundation {
             pools.system.clone(),
             settings.limits.wait_budget,
         ));
-        Ok(Self { settings, pools, log, keys, store, identity, clock, hub, marks, submitter })
+        Ok(Self { settings, pools, log, log_pool, keys, store, identity, clock, hub, marks, submitter })
     }
 
     /// Whether other processes may work on the same database: with the embedded one, only short commands do.
@@ -121,6 +123,9 @@ impl Foundation {
     /// Closes the connections that are shared.
     pub(crate) async fn close(&self) {
         self.pools.close().await;
+        if let Some(pool) = &self.log_pool {
+            pool.close().await;
+        }
     }
 }
 

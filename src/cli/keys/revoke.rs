@@ -20,7 +20,8 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     let revoked = args.local.with(async |foundation| {
         let mut found: Vec<ApiKey> = Vec::new();
         for account in foundation.identity.accounts().await? {
-            found.extend(foundation.identity.keys(account.id).await?.into_iter().filter(|key| is_named(key, &args.key)));
+            found
+                .extend(foundation.identity.keys(account.id).await?.into_iter().filter(|key| is_named(key, &args.key)));
         }
         let key = match found.as_slice() {
             [] => bail!("there is no API key {:?}; `stash keys list` shows all", args.key),

@@ -36,7 +36,8 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         Ok((log.id(), shown))
     });
     let (id, records) = records.await?;
-    let shown: Vec<Value> = records.iter().map(|record| describe(record, PositionToken::new(id, record.position))).collect();
+    let shown: Vec<Value> =
+        records.iter().map(|record| describe(record, PositionToken::new(id, record.position))).collect();
     if args.local.json {
         return output::json(&shown);
     }
@@ -46,7 +47,12 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut table = Table::new(&["position", "time", "owner", "events"]);
     for record in &shown {
-        table.row(&[&text(record, "position"), &local(&text(record, "time")), &text(record, "owner_id"), &text(record, "events")]);
+        table.row(&[
+            &text(record, "position"),
+            &local(&text(record, "time")),
+            &text(record, "owner_id"),
+            &text(record, "events"),
+        ]);
     }
     table.print()
 }

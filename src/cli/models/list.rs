@@ -29,7 +29,9 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
     }
     let models = models.as_array().map_or(&[] as &[Value], Vec::as_slice);
     if models.is_empty() {
-        return output::line("No reward models. `stash train --name NAME --all-rated` makes one of the traces with ratings.");
+        return output::line(
+            "No reward models. `stash train --name NAME --all-rated` makes one of the traces with ratings.",
+        );
     }
     let mut table = Table::new(&["id", "name", "status", "base", "pairs", "accuracy", "asked for"]);
     for model in models {

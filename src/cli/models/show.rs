@@ -30,7 +30,9 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         ("ended", local(text(&model, "finished_at"))),
     ];
     if let Some(Value::Object(metrics)) = model.get("metrics") {
-        lines.extend(metrics.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.as_str(), figure(value))));
+        lines.extend(
+            metrics.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.as_str(), figure(value))),
+        );
     }
     for (name, value) in lines.into_iter().filter(|(_, value)| !value.is_empty()) {
         output::line(format_args!("{name:<28}{value}"))?;
@@ -53,7 +55,9 @@ fn status(model: &Value) -> String {
 /// A figure with as many digits as tell something.
 fn figure(value: &Value) -> String {
     match value {
-        Value::Number(number) if number.is_f64() => number.as_f64().map(|number| format!("{number:.4}")).unwrap_or_default(),
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().map(|number| format!("{number:.4}")).unwrap_or_default()
+        }
         Value::Array(numbers) => numbers.iter().map(figure).collect::<Vec<_>>().join(" to "),
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -49,5 +49,8 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         table.row(&[&digest.table, &digest.rows, &format!("{}{differs}", digest.sum)]);
     }
     table.print()?;
-    output::line(format_args!("{} records applied; the read models are those of {} now", rebuilt.records, rebuilt.schema))
+    output::line(format_args!(
+        "{} records applied; the read models are those of {} now",
+        rebuilt.records, rebuilt.schema
+    ))
 }

@@ -55,7 +55,9 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
 fn show(page: &Value) -> anyhow::Result<()> {
     let traces = items(page, "traces");
     if traces.is_empty() {
-        return output::line("No traces. `stash import FILE` brings some in; docs/formats says what a file may look like.");
+        return output::line(
+            "No traces. `stash import FILE` brings some in; docs/formats says what a file may look like.",
+        );
     }
     let mut table = Table::new(&["id", "title", "steps", "+", "-", "score", "imported"]);
     for trace in traces {

@@ -50,7 +50,8 @@ fn show_step(trace: &Value, step: &Value, full: bool) -> anyhow::Result<()> {
         .filter_map(|score| score.get("credit").and_then(Value::as_f64))
         .map(|credit| format!("credit {credit:+.2}"))
         .collect();
-    output::line(format_args!("{:>4}  {:<9}  {content}  {}", number(step, "index"), text(step, "role"), credits.join("  ")))?;
+    let line = format!("{:>4}  {:<9}  {content}  {}", number(step, "index"), text(step, "role"), credits.join("  "));
+    output::line(line.trim_end())?;
     for annotation in of_step(trace, "annotations", id) {
         output::line(format_args!("                 {}", saying(annotation)))?;
     }
@@ -80,7 +81,7 @@ fn saying(annotation: &Value) -> String {
         _ => "",
     };
     let flagged = if annotation.get("label_error") == Some(&Value::Bool(true)) { " (flagged as wrong)" } else { "" };
-    format!("{rating}{}{flagged}", text(annotation, "comment"))
+    format!("{rating}{}{flagged}", text(annotation, "comment")).trim_end().to_owned()
 }
 
 fn show_scores(trace: &Value) -> anyhow::Result<()> {

@@ -30,7 +30,9 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         return output::json(&all);
     }
     if accounts.is_empty() {
-        return output::line("No accounts. `stash up` makes the operator's; `stash users create --email ADDRESS` makes another.");
+        return output::line(
+            "No accounts. `stash up` makes the operator's; `stash users create --email ADDRESS` makes another.",
+        );
     }
     let mut table = Table::new(&["email", "name", "role", "reward models", "made", "id"]);
     for account in &accounts {

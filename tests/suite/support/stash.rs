@@ -13,8 +13,11 @@ use std::sync::mpsc::{Receiver, channel};
 pub(crate) fn command(data: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stash"));
     command.args(arguments).stdin(Stdio::null());
-    for name in ["STASH_URL", "STASH_API_KEY", "STASH_LISTEN", "STASH_LOG", "DATABASE_URL", "RM_COMPUTE", "RUST_LOG"] {
+    for name in ["STASH_URL", "STASH_API_KEY", "STASH_LISTEN", "STASH_LOG", "DATABASE_URL", "RM_COMPUTE"] {
         command.env_remove(name);
+    }
+    if std::env::var_os("RUST_LOG").is_none() {
+        command.env("RUST_LOG", "warn");
     }
     command.env("STASH_DATA", data).env("XDG_STATE_HOME", data.with_extension("state"));
     if let Some(trainer) = std::env::var_os("STASH_TRAINER_BIN") {
