@@ -1,5 +1,6 @@
 //! This crate's part of the OpenAPI description, and the error answers that every command shares.
 
+use crate::dispatch::PendingBody;
 use stash_infra::http::ProblemBody;
 use utoipa::{IntoResponses, OpenApi};
 
@@ -36,6 +37,15 @@ pub(crate) enum CommandProblems {
     Unavailable(#[to_schema] ProblemBody),
 }
 
+/// The answer of a command whose verdict is still to come.
+#[derive(IntoResponses)]
+#[allow(dead_code, reason = "only its description is used")]
+pub(crate) enum Pending {
+    /// Not decided yet: ask what became of it at `Location`, or send it again with its `Idempotency-Key`.
+    #[response(status = 202)]
+    Pending(#[to_schema] PendingBody),
+}
+
 #[derive(OpenApi)]
 #[openapi(
     paths(
@@ -48,7 +58,7 @@ pub(crate) enum CommandProblems {
         crate::routes::reward_models::create::handle,
         crate::routes::reward_models::cancel::handle,
     ),
-    components(schemas(crate::dispatch::PendingBody, ProblemBody))
+    components(schemas(PendingBody, ProblemBody))
 )]
 struct Commands;
 

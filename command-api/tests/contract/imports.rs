@@ -32,7 +32,7 @@ async fn a_raw_body_does_the_same_and_auto_finds_the_format() {
     let answer = world.post("/traces/import?format=stash").jsonl(&lines(&[sample("t-1")])).send().await;
     assert_eq!(answer.done(200).json()["imported"], 1);
     let chat = json!({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}]});
-    let answer = world.post("/traces/import").jsonl(&lines(&[chat.clone()])).send().await;
+    let answer = world.post("/traces/import").jsonl(&format!("{chat}\n")).send().await;
     assert_eq!(answer.done(200).json()["format"], "openai_chat");
     let answer = world.post("/traces/import").json(&json!({"data": chat.to_string()})).send().await;
     assert_eq!(answer.done(200).json()["format"], "openai_chat");

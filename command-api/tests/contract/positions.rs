@@ -1,6 +1,7 @@
 //! Reading one's own writes, and commands whose verdict is late.
 
 use crate::support::data::{lines, short};
+use crate::support::schema::assert_fits;
 use crate::support::{Setup, World};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -46,6 +47,7 @@ async fn while_nothing_is_judged_commands_are_pending_and_accepted_later() {
     let send = async || world.post(&path).json(&json!({"rating": 1})).idempotent("key-1").send().await;
     let pending = send().await;
     let said = pending.done(202).json();
+    assert_fits(&said, "PendingBody");
     assert_eq!(said["state"], "pending");
     let command = format!("/commands/{}", said["command_id"].as_str().unwrap());
     assert_eq!(pending.header("location"), format!("/api/v1/rm{command}"));

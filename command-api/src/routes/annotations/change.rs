@@ -42,7 +42,7 @@ pub struct ChangeBody {
 /// last write stands.
 #[utoipa::path(patch, operation_id = "change_annotation", path = "/annotations/{annotation_id}", tag = "annotations", request_body = ChangeBody,
     params(("annotation_id" = uuid::Uuid, Path, description = "the annotation")),
-    responses((status = 200, description = "changed", body = Annotation), crate::openapi::CommandProblems))]
+    responses((status = 200, description = "changed", body = Annotation), crate::openapi::Pending, crate::openapi::CommandProblems))]
 pub async fn handle(
     State(state): State<CommandState>,
     caller: Caller,

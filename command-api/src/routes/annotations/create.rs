@@ -40,7 +40,7 @@ pub struct AnnotationBody {
 #[utoipa::path(post, operation_id = "create_annotation", path = "/traces/{trace_id}/annotations", tag = "annotations",
     request_body = AnnotationBody,
     params(("trace_id" = String, Path, description = "its id, or `external:` and its external id")),
-    responses((status = 201, description = "written", body = Annotation), crate::openapi::CommandProblems))]
+    responses((status = 201, description = "written", body = Annotation), crate::openapi::Pending, crate::openapi::CommandProblems))]
 pub async fn handle(
     State(state): State<CommandState>,
     caller: Caller,

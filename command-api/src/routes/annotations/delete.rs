@@ -14,7 +14,7 @@ use stash_infra::identity::Caller;
 /// Removes an annotation.
 #[utoipa::path(delete, operation_id = "delete_annotation", path = "/annotations/{annotation_id}", tag = "annotations",
     params(("annotation_id" = uuid::Uuid, Path, description = "the annotation")),
-    responses((status = 204, description = "removed"), crate::openapi::CommandProblems))]
+    responses((status = 204, description = "removed"), crate::openapi::Pending, crate::openapi::CommandProblems))]
 pub async fn handle(
     State(state): State<CommandState>,
     caller: Caller,

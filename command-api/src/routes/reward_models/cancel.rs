@@ -14,7 +14,7 @@ use stash_query_api::types::RewardModel;
 /// Asks a training to stop. A running one stops within a few steps; the model's status is then `failed`, its error `cancelled`.
 #[utoipa::path(post, operation_id = "cancel_reward_model", path = "/reward-models/{reward_model_id}/cancel", tag = "reward models",
     params(("reward_model_id" = uuid::Uuid, Path, description = "the model")),
-    responses((status = 200, description = "asked to stop", body = RewardModel), crate::openapi::CommandProblems))]
+    responses((status = 200, description = "asked to stop", body = RewardModel), crate::openapi::Pending, crate::openapi::CommandProblems))]
 pub async fn handle(
     State(state): State<CommandState>,
     caller: Caller,

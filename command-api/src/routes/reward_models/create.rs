@@ -44,7 +44,7 @@ pub struct CreateBody {
 ///
 /// The answer comes at once, with status `queued`; pairs are made and counted by the worker.
 #[utoipa::path(post, operation_id = "create_reward_model", path = "/reward-models", tag = "reward models", request_body = CreateBody,
-    responses((status = 201, description = "queued", body = RewardModel), crate::openapi::CommandProblems))]
+    responses((status = 201, description = "queued", body = RewardModel), crate::openapi::Pending, crate::openapi::CommandProblems))]
 pub async fn handle(
     State(state): State<CommandState>,
     caller: Caller,

@@ -16,7 +16,7 @@ use stash_infra::identity::Caller;
 /// that neither the event log nor a backup of it can show them again. Models that were given it are marked.
 #[utoipa::path(delete, operation_id = "delete_trace", path = "/traces/{trace_id}", tag = "traces",
     params(("trace_id" = String, Path, description = "its id, or `external:` and its external id")),
-    responses((status = 204, description = "deleted"), crate::openapi::CommandProblems))]
+    responses((status = 204, description = "deleted"), crate::openapi::Pending, crate::openapi::CommandProblems))]
 pub async fn handle(
     State(state): State<CommandState>,
     caller: Caller,

@@ -103,7 +103,7 @@ impl From<Issue> for PlacedIssue {
 #[utoipa::path(post, operation_id = "import_traces", path = "/traces/import", tag = "traces", request_body = ImportBody,
     params(("format" = Option<String>, Query, description = "for a raw body: name of the format, or `auto`"),
         ("on_error" = Option<String>, Query, description = "for a raw body: `fail` or `skip`")),
-    responses((status = 200, description = "imported", body = Imported), crate::openapi::CommandProblems))]
+    responses((status = 200, description = "imported", body = Imported), crate::openapi::Pending, crate::openapi::CommandProblems))]
 pub async fn handle(
     State(state): State<CommandState>,
     caller: Caller,
