@@ -2,7 +2,7 @@
 //! says how to open it.
 //!
 //! A case gets a [`Place`]: somewhere a new, empty log is, which can be opened several times at once, as several processes do.
-//! To add a case, write the function and name it in [`CASES`]; one that is not named there does not compile without a warning.
+//! To add a case, write the function and name it in `CASES`; one that is not named there does not compile without a warning.
 
 mod append;
 mod read;

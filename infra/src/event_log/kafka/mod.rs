@@ -6,7 +6,7 @@
 //! ```
 //!
 //! - The topic is made by us with an explicit configuration (nothing expires, the log gives the time) and is refused when it
-//!   has another. Its identity stands in a topic beside it ([`identity`]).
+//!   has another. Its identity stands in a topic beside it.
 //! - No transactions: librdkafka's are not safe against a delayed end of an earlier one (it lacks KIP-890). Without them, and
 //!   without compaction, a partition's offsets have no gaps; a reader that finds one reports damage.
 //! - A record is durable when the cluster says so: with three copies and `min.insync.replicas=2` when two have it; a single

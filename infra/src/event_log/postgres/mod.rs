@@ -10,7 +10,7 @@
 //!   timer: a lone record is sent at once.
 //! - The writer has a connection of its own, acting as the role `stash_log`, which may not change or remove records. Reads
 //!   go through the caller's pool.
-//! - A notification is a hint; readers also ask every [`read::POLL_INTERVAL`].
+//! - A notification is a hint; readers also ask four times a second.
 //!
 //! What is absent on purpose: retries of an append. Whether to try again is decided where the command id is known.
 
