@@ -1,6 +1,6 @@
 //! Ratings and comments.
 
-use super::Moment;
+use super::{Moment, names};
 use serde::{Deserialize, Serialize};
 use sqlx::error::BoxDynError;
 use sqlx::postgres::{PgTypeInfo, PgValueRef};
@@ -48,7 +48,7 @@ pub struct Annotation {
     #[schema(required = true)]
     pub step_id: Option<Uuid>,
     /// 1, -1 or null.
-    #[schema(required = true, minimum = -1, maximum = 1)]
+    #[schema(required = true, value_type = Option<names::Rating>)]
     pub rating: Option<i16>,
     /// The comment.
     #[schema(required = true)]
@@ -86,7 +86,7 @@ pub struct ExportedAnnotation {
     #[schema(required = true)]
     pub step_index: Option<i32>,
     /// 1, -1 or null.
-    #[schema(required = true, minimum = -1, maximum = 1)]
+    #[schema(required = true, value_type = Option<names::Rating>)]
     pub rating: Option<i16>,
     /// The comment.
     #[schema(required = true)]

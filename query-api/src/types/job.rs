@@ -1,6 +1,6 @@
 //! What a reward model and a scoring run tell of their job.
 
-use super::Moment;
+use super::{Moment, names};
 use serde::Serialize;
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, Row};
@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct JobFacts {
     /// `queued`, `running`, `succeeded` or `failed`. A cancelled job has failed, and the error says so.
-    #[schema(pattern = "^(queued|running|succeeded|failed)$")]
+    #[schema(value_type = names::Status)]
     pub status: &'static str,
     /// Why it failed and what to do; null unless it has.
     #[schema(required = true)]

@@ -9,6 +9,7 @@ mod format;
 mod job;
 mod json_text;
 mod moment;
+pub(crate) mod names;
 mod pair;
 mod reward_model;
 mod score;

@@ -1,5 +1,6 @@
 //! Pairs of texts, one preferred to the other.
 
+use super::names;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -15,10 +16,10 @@ pub struct Pair {
     #[schema(min_items = 1, max_items = 2)]
     pub trace_ids: Vec<Uuid>,
     /// `trace` or `action`.
-    #[schema(pattern = "^(trace|action)$")]
+    #[schema(value_type = names::Granularity)]
     pub granularity: String,
     /// `response` or `tool_call`; null for whole traces.
-    #[schema(required = true)]
+    #[schema(required = true, value_type = Option<names::ActionType>)]
     pub action_type: Option<String>,
     /// Where the preference is from: `explicit_rating`, `user_feedback` or `ai_judgment`.
     pub source: String,

@@ -1,6 +1,6 @@
 //! Steps and spans of a trace.
 
-use super::JsonText;
+use super::{JsonText, names};
 use serde::Serialize;
 use sqlx::FromRow;
 use utoipa::ToSchema;
@@ -14,7 +14,7 @@ pub struct Step {
     /// Zero-based place in the trace.
     pub index: i32,
     /// `system`, `user`, `assistant` or `tool`.
-    #[schema(pattern = "^(system|user|assistant|tool)$")]
+    #[schema(value_type = names::Role)]
     pub role: String,
     /// What is said; may be empty.
     pub content: String,
@@ -36,7 +36,7 @@ pub struct Step {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ExportedStep {
     /// `system`, `user`, `assistant` or `tool`.
-    #[schema(pattern = "^(system|user|assistant|tool)$")]
+    #[schema(value_type = names::Role)]
     pub role: String,
     /// What is said; may be empty.
     pub content: String,

@@ -70,6 +70,14 @@ async fn a_read_waits_for_its_position_or_says_when_to_try_again() {
 }
 
 #[tokio::test]
+async fn a_route_outside_of_the_layer_that_finds_the_caller_answers_nothing() {
+    let world = World::new().await;
+    for route in routes() {
+        world.get_root(&format!("/api/v1/rm{route}")).await.problem(500, "internal");
+    }
+}
+
+#[tokio::test]
 async fn unknown_parameters_are_named() {
     let world = World::new().await;
     for route in ["/traces", "/reward-models", "/export/traces", "/export/annotations", "/export/pairs"] {

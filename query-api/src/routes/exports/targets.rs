@@ -15,8 +15,8 @@ use stash_domain::trace::ActionType;
 use std::collections::{BTreeMap, HashMap};
 use uuid::Uuid;
 
-/// Ratings that are looked at, the newest: about 400 bytes each in memory, so 80 MB.
-pub(super) const RATINGS_MAX: i64 = 200_000;
+/// Ratings that are looked at, the newest: at most about 600 bytes each while they are worked on, so 60 MB.
+pub(super) const RATINGS_MAX: i64 = 100_000;
 
 /// Traces whose first user messages are asked for at once.
 const TRACES_AT_ONCE: usize = 500;

@@ -5,7 +5,7 @@ use crate::cursor::{Cursor, list_id};
 use crate::errors::Failure;
 use crate::params::{Params, invalid};
 use crate::state::QueryState;
-use crate::types::{TraceList, TraceSummary};
+use crate::types::{TraceList, TraceSummary, names};
 use axum::Json;
 use axum::extract::State;
 use http::Uri;
@@ -129,8 +129,8 @@ pub(crate) struct ListParams {
     /// The `next_cursor` of the page before, with the same sort order and filters.
     cursor: Option<String>,
     /// `newest` (by import), `oldest`, `most_steps`, `fewest_steps`, `highest_score` or `lowest_score`.
-    #[param(pattern = "^(newest|oldest|most_steps|fewest_steps|highest_score|lowest_score)$")]
-    sort: Option<String>,
+    #[param(inline)]
+    sort: Option<names::TraceSort>,
     /// Text that the title or a step contains, whatever its case.
     q: Option<String>,
     /// The id the trace has where it was recorded.
@@ -165,7 +165,7 @@ pub(crate) struct ListParams {
     /// Whether it has an annotation flagged as wrong.
     has_label_error: Option<bool>,
     /// A rating it has, on itself or a step: 1 or -1. Those flagged as wrong do not count.
-    #[param(minimum = -1, maximum = 1)]
+    #[param(inline, value_type = Option<names::Rating>)]
     rating: Option<i16>,
     /// The one model whose scores count for `score_min`, `score_max`, `sort` and `latest_score`; else the newest score does.
     reward_model_id: Option<Uuid>,

@@ -28,6 +28,11 @@ fn fits(api: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), Stri
     if !type_fits(&schema["type"], value) {
         return Err(format!("{at}: {value} is not of type {}", schema["type"]));
     }
+    if let Some(values) = schema["enum"].as_array()
+        && !values.contains(value)
+    {
+        return Err(format!("{at}: {value} is none of {values:?}"));
+    }
     match value {
         Value::Object(members) if schema.get("properties").is_some() || schema.get("allOf").is_some() => {
             let (mut known, mut required) = (Vec::new(), Vec::new());
