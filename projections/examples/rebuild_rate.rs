@@ -1,7 +1,7 @@
 //! How fast a rebuild goes: fills a throw-away log with annotation records and rebuilds from it.
 //!
 //! ```text
-//! cargo run --release -p stash-projections --features stash-infra/testing --example rebuild_rate -- 200000
+//! cargo run --release -p stash-projections --example rebuild_rate -- 200000
 //! ```
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a tool for people at a prompt")]
 

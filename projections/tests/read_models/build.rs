@@ -163,7 +163,7 @@ fn frames(trace: TraceId, number: u8, steps: u8, said: &str) -> Vec<Frame> {
     let step = |n: u8| StoredStep {
         id: step_id(trace, n),
         step: Step {
-            role: if n % 2 == 0 { Role::User } else { Role::Assistant },
+            role: if n.is_multiple_of(2) { Role::User } else { Role::Assistant },
             content: format!("{n}: {said}"),
             tool_name: None,
             tool_input: None,

@@ -47,6 +47,9 @@ async fn check(commands: &[Command], live_batch: usize) {
     verdicts_are_those_of_the_plain_fold(&world).await;
 }
 
+/// Command, verdict, and of a conflict its stream, the version named and the version there was; then the log's time.
+type VerdictRow = (Uuid, String, Option<String>, Option<i64>, Option<i64>, i64);
+
 async fn verdicts_are_those_of_the_plain_fold(world: &World) {
     let mut state = AdmissionState::default();
     let mut commands = 0;
@@ -54,7 +57,7 @@ async fn verdicts_are_those_of_the_plain_fold(world: &World) {
         let record = stash_schemas::decode_record(&log_record.value).unwrap();
         state.step(&record, log_record.time);
     }
-    let rows: Vec<(Uuid, String, Option<String>, Option<i64>, Option<i64>, i64)> =
+    let rows: Vec<VerdictRow> =
         sqlx::query_as("SELECT command_id, verdict, stream, expected, actual, log_time FROM es_command")
             .fetch_all(world.system())
             .await

@@ -113,7 +113,8 @@ async fn event(
         }
         Op::Change(annotation) => {
             let (trace, subject) = subject(annotation % TRACES);
-            let text = (number % 3 != 0).then_some(world.text(owner, subject, &format!("change {number}")).await);
+            let text =
+                (!number.is_multiple_of(3)).then_some(world.text(owner, subject, &format!("change {number}")).await);
             changed(owner, u64::from(*annotation), trace, subject, text)
         }
         Op::Unannotate(annotation) => {

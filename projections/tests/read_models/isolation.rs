@@ -3,7 +3,7 @@
 use crate::build::{TraceOf, changed, created, deleted, id, record, trace};
 use crate::world::{World, owner};
 use stash_domain::events::Event;
-use stash_domain::ids::{CommandId, ImportId, OwnerId, SubjectId, content_subject};
+use stash_domain::ids::{ImportId, OwnerId, SubjectId, content_subject};
 use stash_domain::record::{Expected, Record};
 use stash_domain::sealed::Sealed;
 use stash_projections::{Replayed, replay};
@@ -77,7 +77,8 @@ async fn what_is_put_aside_waits_in_order_and_is_applied_when_its_blob_is_back()
     assert_eq!(world.count("SELECT count(*) FROM es_command WHERE verdict = 'accepted'").await, 8);
 
     let outcome = |applied, waiting| Replayed { applied, waiting, unjudged: 1 };
-    let again = || replay(world.system(), &world.log, Box::leak(Box::new(world.deps())));
+    let deps = world.deps();
+    let again = || replay(world.system(), &world.log, &deps);
     assert_eq!(again().await.unwrap(), outcome(0, 6), "nothing has changed yet");
     world.store.put_blob(a, kept).await.unwrap();
     assert_eq!(again().await.unwrap(), outcome(4, 2));
@@ -94,6 +95,5 @@ async fn what_is_put_aside_waits_in_order_and_is_applied_when_its_blob_is_back()
     let found = world.keys.get(a, &subjects).await.unwrap();
     assert_eq!(found.keys().collect::<Vec<_>>(), [&subjects[2]], "the deletion shredded what came before it");
     world.rebuild(&world.log).await.unwrap();
-    let command: CommandId = id("command", a, 1);
-    assert_eq!(world.count("SELECT count(*) FROM dead_letter").await, 3, "a rebuild puts the same aside ({command})");
+    assert_eq!(world.count("SELECT count(*) FROM dead_letter").await, 3, "a rebuild puts the same aside");
 }
