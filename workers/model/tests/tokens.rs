@@ -27,15 +27,22 @@ fn edit(path: &Path, change: impl FnOnce(String) -> String) {
     std::fs::write(path, change(std::fs::read_to_string(path).unwrap())).unwrap();
 }
 
-/// A text and its cuts, from (role, body) pairs.
+/// A text in ChatML form and its cuts, from (role, body) pairs.
 fn render(segments: &[(&str, String)]) -> (String, Vec<u32>) {
+    render_as(Form::Chatml, segments)
+}
+
+fn render_as(form: Form, segments: &[(&str, String)]) -> (String, Vec<u32>) {
     let (mut text, mut cuts) = (String::new(), Vec::new());
     for (index, (role, body)) in segments.iter().enumerate() {
         if index > 0 {
             text.push('\n');
             cuts.push(text.len() as u32);
         }
-        text.push_str(&format!("<|im_start|>{role}\n{body}<|im_end|>"));
+        match form {
+            Form::Chatml => text.push_str(&format!("<|im_start|>{role}\n{body}<|im_end|>")),
+            Form::Plain => text.push_str(&format!("### {role}\n{body}\n")),
+        }
         cuts.push(text.len() as u32);
     }
     (text, cuts)
@@ -59,9 +66,9 @@ proptest! {
     #[test]
     fn tokens_of_an_action_text_are_a_prefix_of_the_traces(trace in trace(), at in any::<proptest::sample::Index>()) {
         let upto = at.index(trace.len()) + 1;
-        let (whole, whole_cuts) = render(&trace);
-        let (action, action_cuts) = render(&trace[..upto]);
         for tokenizer in [&CHATML, &PLAIN] {
+            let (whole, whole_cuts) = render_as(tokenizer.form(), &trace);
+            let (action, action_cuts) = render_as(tokenizer.form(), &trace[..upto]);
             let whole = tokenizer.encode(&Segmented { text: &whole, cuts: &whole_cuts }).unwrap();
             let action = tokenizer.encode(&Segmented { text: &action, cuts: &action_cuts }).unwrap();
             prop_assert_eq!(&whole.ids[..action.ids.len()], &action.ids[..]);
@@ -78,6 +85,7 @@ proptest! {
         let specials: Vec<u32> = encoded.ids.iter().copied().filter(|id| *id <= 2).collect();
         prop_assert_eq!(specials, [1, 2].repeat(trace.len()));
         prop_assert_eq!(encoded.ids.last(), Some(&2));
+        let (text, cuts) = render_as(Form::Plain, &trace);
         let plain = PLAIN.encode(&Segmented { text: &text, cuts: &cuts }).unwrap();
         prop_assert!(plain.ids.iter().all(|id| *id > 2));
         prop_assert_ne!(*plain.ids.last().unwrap(), PLAIN.pad().id);
@@ -119,12 +127,14 @@ fn cuts_that_do_not_describe_the_text_are_refused() {
 #[test]
 fn the_plain_form_reads_a_segment_as_a_heading_and_lines() {
     assert_eq!(PLAIN.form(), Form::Plain);
-    let (text, cuts) = render(&[("user", "hello".to_owned())]);
+    let (text, cuts) = render_as(Form::Plain, &[("user", "hello".to_owned())]);
     let segment = PLAIN.encode(&Segmented { text: &text, cuts: &cuts }).unwrap();
     // The same characters through the ChatML base stand between its two markers.
     let (text, cuts) = render(&[("### user", "hello\n".to_owned())]);
     let marked = CHATML.encode(&Segmented { text: &text, cuts: &cuts }).unwrap();
     assert_eq!(segment.ids, marked.ids[1..marked.ids.len() - 1]);
+    let (chatml, cuts) = render(&[("user", "hello".to_owned())]);
+    assert!(PLAIN.encode(&Segmented { text: &chatml, cuts: &cuts }).is_err(), "rendered in the other form");
 }
 
 #[test]

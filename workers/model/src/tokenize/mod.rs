@@ -38,7 +38,7 @@ pub const SEGMENT_END: &str = "<|im_end|>";
 pub enum Form {
     /// The two ChatML markers are tokens of the base.
     Chatml,
-    /// The base lacks them: a segment is `### {role}\n{body}\n`.
+    /// The base lacks them: a segment is `### {role}\n{body}\n`, all of it plain text.
     Plain,
 }
 
@@ -122,7 +122,7 @@ impl TextTokenizer {
     pub fn encode(&self, text: &Segmented<'_>) -> Result<Encoded, ModelError> {
         let mut encoded =
             Encoded { ids: self.leading.into_iter().collect(), ends: Vec::with_capacity(text.cuts.len()) };
-        for piece in text.pieces() {
+        for piece in text.pieces(self.form()) {
             self.encode_piece(piece?, &mut encoded.ids)?;
             encoded.ends.push(encoded.ids.len());
         }
@@ -139,13 +139,16 @@ impl TextTokenizer {
     pub fn encode_piece(&self, piece: Piece<'_>, ids: &mut Vec<u32>) -> Result<(), ModelError> {
         match (piece, self.markers) {
             (Piece::Newline, _) => self.encode_body("\n", ids),
-            (Piece::Segment { inner }, Some(markers)) => {
+            (Piece::Plain { text }, _) => self.encode_body(text, ids),
+            (Piece::Marked { inner }, Some(markers)) => {
                 ids.push(markers.start);
                 self.encode_body(inner, ids)?;
                 ids.push(markers.end);
                 Ok(())
             }
-            (Piece::Segment { inner }, None) => self.encode_body(&format!("### {inner}\n"), ids),
+            (Piece::Marked { .. }, None) => {
+                Err(ModelError::Segments("a text in ChatML form, but the base lacks its markers".to_owned()))
+            }
         }
     }
 
