@@ -5,6 +5,7 @@ mod clock;
 mod compute;
 mod data_folder;
 mod disk_space;
+mod kafka;
 mod onnx_runtime;
 mod port;
 mod postgres;
@@ -67,8 +68,8 @@ pub(crate) async fn examine(settings: &Settings) -> Vec<Finding> {
     let mut findings = settings::check();
     findings.push(data_folder::check(settings));
     findings.extend(disk_space::check(settings));
-    // The log is in the database, or is asked for its clock and length through it.
     findings.extend(postgres::check(settings).await);
+    findings.extend(kafka::check(settings).await);
     findings.push(port::check(settings).await);
     findings.push(compute::check(settings));
     findings.push(trainer::check(settings));

@@ -38,7 +38,7 @@ async fn kill_everything(log: Log) {
     let _turn = turn().await;
     let seed = seed(&format!("kill -9, log in {log:?}"));
     let kills = number("STASH_FAULT_KILLS").unwrap_or(KILLS);
-    let site = Arc::new(Site::start(log, &[]).await);
+    let site = Arc::new(Site::start(log).await);
     let http = reqwest::Client::new();
     // The first start makes the tables; keys are made beside it.
     let mut roles = Vec::new();

@@ -6,6 +6,7 @@
 pub mod body;
 pub mod caller;
 pub mod checks;
+pub mod deadline;
 pub mod health;
 pub mod idempotency;
 mod panic;

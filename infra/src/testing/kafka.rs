@@ -49,6 +49,11 @@ impl Kafka {
         &self.bootstrap
     }
 
+    /// The folder that the brokers' folder `brokers` is in.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Kills one broker (1, 2 or 3); its data stay.
     ///
     /// # Panics

@@ -13,7 +13,7 @@ use uuid::Uuid;
 const CATCH_UP_MAX: Duration = Duration::from_secs(120);
 
 /// Compares everything. `owners` are the accounts with what their clients were told; returns the log's records.
-pub async fn everything(site: &Site, owners: &[(OwnerId, &Ledger)]) -> Records {
+pub(crate) async fn everything(site: &Site, owners: &[(OwnerId, &Ledger)]) -> Records {
     caught_up(site).await;
     let dead: i64 = one(site, "SELECT count(*) FROM rm.dead_letter").await;
     assert_eq!(dead, 0, "no record is put aside");
@@ -32,7 +32,7 @@ pub async fn everything(site: &Site, owners: &[(OwnerId, &Ledger)]) -> Records {
 }
 
 /// Commands that were accepted.
-pub async fn accepted(site: &Site) -> BTreeSet<CommandId> {
+pub(crate) async fn accepted(site: &Site) -> BTreeSet<CommandId> {
     verdicts(site).await.into_iter().filter(|(_, accepted)| *accepted).map(|(id, _)| id).collect()
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long one request may take before the client gives it up.
-pub const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a change may stay without an outcome. Longer than any outage of the tests.
 const OUTCOME_MAX: Duration = Duration::from_secs(180);
@@ -19,19 +19,19 @@ const AGAIN: Duration = Duration::from_millis(50);
 
 /// What the clients of a test saw, together.
 #[derive(Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// Requests that were answered with an outcome.
-    pub outcomes: AtomicU64,
+    pub(crate) outcomes: AtomicU64,
     /// Requests without an answer: the connection was refused or broke.
-    pub broken: AtomicU64,
+    pub(crate) broken: AtomicU64,
     /// Answers 503 with `Retry-After`.
-    pub unavailable: AtomicU64,
+    pub(crate) unavailable: AtomicU64,
     /// Of them, those with the code `storage_full`.
-    pub storage_full: AtomicU64,
+    pub(crate) storage_full: AtomicU64,
     /// Answers 202.
-    pub pending: AtomicU64,
+    pub(crate) pending: AtomicU64,
     /// Answers that must not be, in words.
-    pub wrong: Mutex<Vec<String>>,
+    pub(crate) wrong: Mutex<Vec<String>>,
 }
 
 impl Seen {
@@ -44,13 +44,13 @@ impl Seen {
     }
 
     /// Fails if there was any answer that must not be.
-    pub fn assert_nothing_wrong(&self) {
+    pub(crate) fn assert_nothing_wrong(&self) {
         let wrong = self.wrong.lock().expect("no test panics while it holds this");
         assert!(wrong.is_empty(), "wrong answers:\n{}", wrong.join("\n"));
     }
 
     /// For the test's output.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         format!(
             "{} outcomes, {} broken connections, {} times 503 ({} for want of space), {} times 202",
@@ -65,32 +65,32 @@ impl Seen {
 
 /// A change.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub(crate) struct Change {
     /// Method.
-    pub method: Method,
+    pub(crate) method: Method,
     /// Path below `/api/v1/rm`.
-    pub path: String,
+    pub(crate) path: String,
     /// JSON body.
-    pub body: Option<Value>,
+    pub(crate) body: Option<Value>,
     /// `If-Match`.
-    pub if_match: Option<u64>,
+    pub(crate) if_match: Option<u64>,
     /// `Idempotency-Key`.
-    pub key: String,
+    pub(crate) key: String,
 }
 
 /// The outcome of a change.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Its status: 2xx, or 4xx.
-    pub status: StatusCode,
+    pub(crate) status: StatusCode,
     /// Its body; null for none.
-    pub body: Value,
+    pub(crate) body: Value,
     /// The command that a 202 on the way named.
-    pub command: Option<uuid::Uuid>,
+    pub(crate) command: Option<uuid::Uuid>,
 }
 
 /// One client of one account. It reads its own writes: every request names the newest position it was told.
-pub struct Client {
+pub(crate) struct Client {
     http: reqwest::Client,
     url: String,
     account: Account,
@@ -100,13 +100,13 @@ pub struct Client {
 
 impl Client {
     /// A client of the API at `url`.
-    pub fn new(url: String, account: Account, seen: Arc<Seen>) -> Self {
+    pub(crate) fn new(url: String, account: Account, seen: Arc<Seen>) -> Self {
         let http = reqwest::Client::builder().timeout(TIMEOUT).build().expect("an HTTP client");
         Self { http, url, account, position: None, seen }
     }
 
     /// Makes a change, however often it must be sent.
-    pub async fn change(&mut self, change: &Change) -> Outcome {
+    pub(crate) async fn change(&mut self, change: &Change) -> Outcome {
         let begin = Instant::now();
         let mut command = None;
         loop {
@@ -124,7 +124,7 @@ impl Client {
     }
 
     /// Reads, as often as needed until there is an answer.
-    pub async fn read(&mut self, path: &str) -> (StatusCode, Value) {
+    pub(crate) async fn read(&mut self, path: &str) -> (StatusCode, Value) {
         let change =
             Change { method: Method::GET, path: path.to_owned(), body: None, if_match: None, key: "read".to_owned() };
         let outcome = self.change(&change).await;

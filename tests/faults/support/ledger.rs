@@ -6,31 +6,31 @@ use uuid::Uuid;
 
 /// An annotation as its last acknowledged change left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub(crate) struct Note {
     /// 1, -1 or none.
-    pub rating: Option<i16>,
+    pub(crate) rating: Option<i16>,
     /// Its comment.
-    pub comment: Option<String>,
+    pub(crate) comment: Option<String>,
     /// How often it was changed, its creation included.
-    pub version: u64,
+    pub(crate) version: u64,
 }
 
 /// A trace as its last acknowledged import left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
+pub(crate) struct Trace {
     /// Its external id.
-    pub external: String,
+    pub(crate) external: String,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// Content of its last step.
-    pub last_step: String,
+    pub(crate) last_step: String,
     /// Its annotations.
-    pub notes: BTreeMap<Uuid, Note>,
+    pub(crate) notes: BTreeMap<Uuid, Note>,
 }
 
 /// What was said to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub(crate) enum Told {
     /// 2xx: it holds.
     Accepted,
     /// 4xx, with its status: it changes nothing.
@@ -39,23 +39,23 @@ pub enum Told {
 
 /// The ledger of one account, or of one of its clients.
 #[derive(Clone, Debug, Default)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     /// Traces that must be there, and no others.
-    pub traces: BTreeMap<Uuid, Trace>,
+    pub(crate) traces: BTreeMap<Uuid, Trace>,
     /// Each command's outcome.
-    pub told: BTreeMap<CommandId, (Told, String)>,
+    pub(crate) told: BTreeMap<CommandId, (Told, String)>,
 }
 
 impl Ledger {
     /// Takes over what another client of the account was told.
-    pub fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.traces.extend(other.traces);
         self.told.extend(other.told);
     }
 }
 
 /// The command of a request, as the server derives it: from the owner, the route and the key.
-pub fn command(owner: OwnerId, route: &str, key: &str) -> CommandId {
+pub(crate) fn command(owner: OwnerId, route: &str, key: &str) -> CommandId {
     let (method, path) = route.split_once(' ').expect("a method and a path");
     idempotent_command(owner, &format!("{method} /api/v1/rm{path}"), key)
 }

@@ -25,7 +25,7 @@ const TRACES_MAX: usize = 60;
 const LARGE_BYTES: usize = 300 * 1024;
 
 /// A running load.
-pub struct Load {
+pub(crate) struct Load {
     clients: Vec<JoinHandle<Ledger>>,
     progress: Vec<Arc<AtomicU64>>,
     stop: CancellationToken,
@@ -33,14 +33,14 @@ pub struct Load {
 
 /// How the load is made up.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Mix {
+pub(crate) struct Mix {
     /// Imports in a hundred that are large. The others are small.
-    pub large_imports: u32,
+    pub(crate) large_imports: u32,
 }
 
 impl Load {
     /// Starts it.
-    pub fn start(site: &Site, account: &Account, seen: &Arc<Seen>, seed: u64, mix: Mix) -> Self {
+    pub(crate) fn start(site: &Site, account: &Account, seen: &Arc<Seen>, seed: u64, mix: Mix) -> Self {
         let stop = CancellationToken::new();
         let (mut clients, mut progress) = (Vec::new(), Vec::new());
         for number in 0..CLIENTS {
@@ -62,12 +62,12 @@ impl Load {
     }
 
     /// Changes with an outcome so far, of each client.
-    pub fn done(&self) -> Vec<u64> {
+    pub(crate) fn done(&self) -> Vec<u64> {
         self.progress.iter().map(|count| count.load(Ordering::Relaxed)).collect()
     }
 
     /// Lets each client finish its change, and returns what they were told.
-    pub async fn stop(self) -> Ledger {
+    pub(crate) async fn stop(self) -> Ledger {
         self.stop.cancel();
         let mut all = Ledger::default();
         for client in self.clients {
@@ -109,6 +109,7 @@ impl Worker {
             (75..79, Some(trace), _) => self.annotate_badly(trace).await,
             (79..82, Some(trace), _) => self.delete_trace(trace).await,
             (82..88, Some(trace), _) => self.import(Some(trace)).await,
+            (88..92, Some(trace), _) => self.read(trace).await,
             _ if self.ledger.traces.len() < TRACES_MAX => self.import(None).await,
             _ => self.import(trace).await,
         }
@@ -216,6 +217,13 @@ impl Worker {
         let route = "POST /traces/{trace_id}/annotations";
         let outcome = self.tell(route, format!("/traces/{trace}/annotations"), Some(body), None).await;
         assert_eq!(outcome.status, StatusCode::UNPROCESSABLE_ENTITY, "a bad annotation: {}", outcome.body);
+    }
+
+    /// Reads what it wrote.
+    async fn read(&mut self, trace: Uuid) {
+        let (status, shown) = self.client.read(&format!("/traces/{trace}")).await;
+        assert_eq!(status, StatusCode::OK, "a read: {shown}");
+        assert_eq!(shown["title"], self.ledger.traces[&trace].title, "a read after an acknowledged import");
     }
 
     async fn delete_note(&mut self, trace: Uuid, note: Uuid) {

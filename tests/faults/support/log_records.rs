@@ -15,16 +15,16 @@ const READ_WAIT: Duration = Duration::from_secs(30);
 
 /// What stands in the log.
 #[derive(Debug, Default)]
-pub struct Records {
+pub(crate) struct Records {
     /// All records, repeats included.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Each command once, with the events of its first record.
-    pub commands: BTreeMap<CommandId, Vec<Event>>,
+    pub(crate) commands: BTreeMap<CommandId, Vec<Event>>,
 }
 
 impl Records {
     /// Reads the log from its first record to its end.
-    pub async fn read(site: &Site) -> Self {
+    pub(crate) async fn read(site: &Site) -> Self {
         let log = site.log().await;
         let mut records = Self::default();
         for number in 0..log.partitions() {
@@ -48,7 +48,7 @@ impl Records {
     }
 
     /// How often each model was published, and each job ended, by commands that were accepted.
-    pub fn endings(&self, accepted: &BTreeSet<CommandId>) -> Endings {
+    pub(crate) fn endings(&self, accepted: &BTreeSet<CommandId>) -> Endings {
         let mut endings = Endings::default();
         for event in self.commands.iter().filter(|(id, _)| accepted.contains(id)).flat_map(|(_, events)| events) {
             match event {
@@ -67,9 +67,9 @@ impl Records {
 
 /// See [`Records::endings`].
 #[derive(Debug, Default)]
-pub struct Endings {
+pub(crate) struct Endings {
     /// Publications of each model.
-    pub published: BTreeMap<RewardModelId, u32>,
+    pub(crate) published: BTreeMap<RewardModelId, u32>,
     /// Final ends of each job, those by failure apart.
-    pub ended: BTreeMap<JobId, u32>,
+    pub(crate) ended: BTreeMap<JobId, u32>,
 }

@@ -1,14 +1,16 @@
 //! What all fault tests share: a deployment, clients with a ledger, the final comparison.
 
-pub mod check;
-pub mod client;
-pub mod ledger;
-pub mod load;
-pub mod log_records;
-pub mod process;
-pub mod programs;
-pub mod site;
-pub mod trainings;
+pub(crate) mod check;
+pub(crate) mod client;
+pub(crate) mod ledger;
+pub(crate) mod load;
+pub(crate) mod log_records;
+pub(crate) mod process;
+pub(crate) mod programs;
+mod services;
+pub(crate) mod site;
+pub(crate) mod small_disk;
+pub(crate) mod trainings;
 
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -16,34 +18,34 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, MutexGuard};
 
 /// Pause between two looks at a condition.
-pub const LOOK: Duration = Duration::from_millis(20);
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
 
 /// One fault test at a time: each has a deployment of its own, and the faults' schedule assumes the cores.
-pub async fn turn() -> MutexGuard<'static, ()> {
+pub(crate) async fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::const_new(());
     TURN.lock().await
 }
 
 /// The seed of this run, printed so that the run can be repeated.
-pub fn seed(test: &str) -> u64 {
+pub(crate) fn seed(test: &str) -> u64 {
     let seed = number("STASH_FAULT_SEED").unwrap_or_else(|| rand::rng().random_range(0..1 << 32));
     println!("{test}: STASH_FAULT_SEED={seed}");
     seed
 }
 
 /// Random numbers for one part of a test: the same for the same seed, whatever the other parts do.
-pub fn random(seed: u64, part: u64) -> StdRng {
+pub(crate) fn random(seed: u64, part: u64) -> StdRng {
     StdRng::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ part)
 }
 
 /// A number from the environment.
-pub fn number(name: &str) -> Option<u64> {
+pub(crate) fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not {text:?}")))
 }
 
 /// Waits until `look` finds something; fails after `limit`, saying what was waited for.
-pub async fn until<T>(what: &str, limit: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+pub(crate) async fn until<T>(what: &str, limit: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
         if let Some(found) = look().await {

@@ -1,7 +1,7 @@
 //! A process of the deployment, and the trainers that its worker starts.
 
-use super::programs;
 use super::site::Site;
+use super::small_disk::SmallDisk;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::File;
@@ -14,7 +14,7 @@ const READY_MAX: Duration = Duration::from_secs(60);
 
 /// A role of `stash serve`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     /// Answers requests.
     Api,
     /// Writes the read models.
@@ -25,10 +25,10 @@ pub enum Role {
 
 impl Role {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Api, Self::Projector, Self::Worker];
+    pub(crate) const ALL: [Self; 3] = [Self::Api, Self::Projector, Self::Worker];
 
     /// Its name on the command line.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Api => "api",
             Self::Projector => "projector",
@@ -38,7 +38,7 @@ impl Role {
 }
 
 /// A running role. Killed when dropped; if the test itself is killed, the site's janitor does it.
-pub struct Process {
+pub(crate) struct Process {
     role: Role,
     url: String,
     log: std::path::PathBuf,
@@ -47,11 +47,27 @@ pub struct Process {
 
 impl Process {
     /// Starts a role of the site; it has the same address each time.
-    pub fn spawn(site: &Site, role: Role) -> Self {
+    pub(crate) fn spawn(site: &Site, role: Role) -> Self {
+        let mut command = SmallDisk::command();
+        command.args(["serve", "--role", role.name(), "--listen", &site.address(role)]);
+        Self::start(command, site, role)
+    }
+
+    /// Starts everything in one process, with a Postgres of its own.
+    pub(crate) fn up(site: &Site) -> Self {
+        let mut command = SmallDisk::command();
+        command.args(["up", "--no-sample", "--listen", &site.address(Role::Api)]);
+        Self::start(command, site, Role::Api)
+    }
+
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn start(mut command: Command, site: &Site, role: Role) -> Self {
         let log = site.folder().join(format!("{}.log", role.name()));
         let out = File::options().create(true).append(true).open(&log).expect("the role's log");
-        let mut command = Command::new(programs::stash());
-        command.args(["serve", "--role", role.name(), "--listen", &site.address(role)]);
         // In a group of its own, so that Ctrl-C in a terminal leaves its end to the janitor.
         command.envs(site.environment()).stdin(Stdio::null()).process_group(0);
         command.stdout(out.try_clone().expect("the role's log")).stderr(out);
@@ -60,21 +76,21 @@ impl Process {
     }
 
     /// Kills it as `kill -9` does and waits until it is gone.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         self.assert_alive();
         self.child.kill().expect("a signal");
         self.child.wait().expect("the end of a killed process");
     }
 
     /// Fails if it has ended by itself.
-    pub fn assert_alive(&mut self) {
+    pub(crate) fn assert_alive(&mut self) {
         if let Some(status) = self.child.try_wait().expect("the state of a process") {
             panic!("the {} ended by itself ({status}):\n{}", self.role.name(), tail(&self.log));
         }
     }
 
     /// Waits until it says that it is ready.
-    pub async fn ready(&mut self, http: &reqwest::Client) {
+    pub(crate) async fn ready(&mut self, http: &reqwest::Client) {
         let begin = Instant::now();
         loop {
             self.assert_alive();
@@ -109,7 +125,7 @@ fn tail(log: &std::path::Path) -> String {
 }
 
 /// Process ids of the site's trainers, found by the data folder in their environment, whoever their parent is by now.
-pub fn trainers(site: &Site) -> Vec<i32> {
+pub(crate) fn trainers(site: &Site) -> Vec<i32> {
     let mark = format!("STASH_DATA={}", site.data().display());
     let ours = |pid: &i32| {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
@@ -121,6 +137,6 @@ pub fn trainers(site: &Site) -> Vec<i32> {
 }
 
 /// Kills one of the site's trainers. `false`: it has ended already.
-pub fn kill_trainer(site: &Site, pid: i32) -> bool {
+pub(crate) fn kill_trainer(site: &Site, pid: i32) -> bool {
     trainers(site).contains(&pid) && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok()
 }

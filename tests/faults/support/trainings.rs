@@ -26,7 +26,7 @@ const END_MAX: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_millis(300);
 
 /// The account and what it has asked for.
-pub struct Trainings {
+pub(crate) struct Trainings {
     client: Client,
     traces: Vec<Value>,
     asked: u64,
@@ -34,18 +34,18 @@ pub struct Trainings {
 
 /// A model as its list shows it.
 #[derive(Clone, Debug)]
-pub struct Model {
+pub(crate) struct Model {
     /// `succeeded`, `failed`, …
-    pub status: String,
+    pub(crate) status: String,
     /// Why it failed.
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
     /// Its metrics; null unless it succeeded.
-    pub metrics: Value,
+    pub(crate) metrics: Value,
 }
 
 impl Trainings {
     /// Imports and rates what is learnt from.
-    pub async fn prepare(site: &Site, account: &Account, seen: &Arc<Seen>) -> Self {
+    pub(crate) async fn prepare(site: &Site, account: &Account, seen: &Arc<Seen>) -> Self {
         let mut this =
             Self { client: Client::new(site.url(), account.clone(), Arc::clone(seen)), traces: Vec::new(), asked: 0 };
         for number in 0..TRACES {
@@ -64,7 +64,7 @@ impl Trainings {
     }
 
     /// Keeps trainings going until told to stop.
-    pub async fn run(mut self, stop: CancellationToken) -> Self {
+    pub(crate) async fn run(mut self, stop: CancellationToken) -> Self {
         while !stop.is_cancelled() {
             let open = self.models().await.values().filter(|model| is_open(model)).count();
             if open < OPEN_MAX {
@@ -77,7 +77,7 @@ impl Trainings {
     }
 
     /// Asks for one more training; its model's id.
-    pub async fn ask(&mut self) -> Uuid {
+    pub(crate) async fn ask(&mut self) -> Uuid {
         self.asked += 1;
         let body = json!({"name": format!("model {}", self.asked), "trace_ids": self.traces, "base_model": BASE,
             "epochs": EPOCHS, "seed": self.asked});
@@ -86,7 +86,7 @@ impl Trainings {
     }
 
     /// All models.
-    pub async fn models(&mut self) -> BTreeMap<Uuid, Model> {
+    pub(crate) async fn models(&mut self) -> BTreeMap<Uuid, Model> {
         let mut models = BTreeMap::new();
         loop {
             let path = format!("/reward-models?limit=100&offset={}", models.len());
@@ -109,7 +109,7 @@ impl Trainings {
     }
 
     /// Waits until every training has ended.
-    pub async fn ended(&mut self) -> BTreeMap<Uuid, Model> {
+    pub(crate) async fn ended(&mut self) -> BTreeMap<Uuid, Model> {
         let begin = Instant::now();
         loop {
             let models = self.models().await;
