@@ -58,11 +58,19 @@ struct PairLine<'a> {
 /// # Errors
 /// Those of the disk.
 pub fn make(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    remove(folder)?;
     fs::create_dir_all(folder)
+}
+
+/// Removes a job directory if there is one.
+///
+/// # Errors
+/// Those of the disk.
+pub fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Removes a job directory when it is dropped.

@@ -47,6 +47,10 @@ pub async fn run(running: &Running) -> Result<Done, Failure> {
     let model_id = running.job.reward_model.ok_or_else(|| Failure::internal("a training without a reward model"))?;
     let model = load(running, model_id).await?;
     let folder = worker.scratch.join(format!("{}-{}", running.job.job, running.job.attempt));
+    // Earlier attempts are over; one whose worker was killed could not tidy up.
+    for earlier in 1..running.job.attempt {
+        job_dir::remove(&worker.scratch.join(format!("{}-{earlier}", running.job.job))).map_err(Failure::may_pass)?;
+    }
     job_dir::make(&folder).map_err(Failure::may_pass)?;
     let _clean = job_dir::Cleaned(folder.clone());
     let result = train(running, model_id, &model, &folder).await;

@@ -9,6 +9,9 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::process::{Child, Command};
 
+/// Tells the trainer whose it is: it ends when this process is gone, however that ended.
+const WORKER: &str = "STASH_TRAINER_OF";
+
 /// How often the trainer's progress is read.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -34,6 +37,7 @@ pub(super) async fn run(running: &Running, folder: &Path) -> Result<TrainingFigu
     let log = std::fs::File::create(folder.join("trainer.err")).map_err(Failure::may_pass)?;
     let mut child = Command::new(program)
         .arg(folder)
+        .env(WORKER, std::process::id().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(log)
