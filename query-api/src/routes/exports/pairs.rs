@@ -46,7 +46,8 @@ pub(crate) struct PairsParams {
 
 /// Export pairs
 ///
-/// One pair a line: a preferred text, a worse one, and the traces they are from.
+/// One pair a line: a preferred text, a worse one, and the traces they are from. Without `reward_model_id`, what a training on
+/// all traces would be given, of the newest 100,000 ratings.
 #[utoipa::path(
     get,
     operation_id = "export_pairs",

@@ -67,7 +67,9 @@ pub(super) async fn load(connection: &mut PgConnection, owner: OwnerId) -> Resul
     let rows: Vec<Row> =
         sqlx::query_as(include_str!("ratings.sql")).bind(owner.0).bind(RATINGS_MAX).fetch_all(&mut *connection).await?;
     let likings = resolve(rows.iter().map(Row::rating));
-    let mut rated: BTreeMap<TargetKey, (Rated, Place)> = BTreeMap::new();
+    // In the order in which a training goes through its traces, so that one seed means the same pairs in both: the actions of a
+    // trace, then the trace.
+    let mut rated: BTreeMap<(Uuid, i32), (Rated, Place)> = BTreeMap::new();
     for row in &rows {
         let key = row.rating().target;
         let Some(liking) = likings.get(&key) else { continue };
@@ -80,7 +82,8 @@ pub(super) async fn load(connection: &mut PgConnection, owner: OwnerId) -> Resul
             context: None,
             first_user: None,
         };
-        rated.insert(key, (target, Place { trace_id: row.trace_id, steps }));
+        let order = (row.trace_id, row.step_index.unwrap_or(i32::MAX));
+        rated.insert(order, (target, Place { trace_id: row.trace_id, steps }));
     }
     let (mut targets, places): (Vec<Rated>, Vec<Place>) = rated.into_values().unzip();
     add_first_users(connection, owner, &mut targets).await?;
