@@ -44,7 +44,8 @@ fn room(folder: &Path) -> Finding {
     // What is free for others than root.
     let free = facts.blocks_available().saturating_mul(facts.fragment_size());
     let found = format!("{} MiB free at {}", free / MIB, folder.display());
-    let cure = "free some, or move the folder to a larger disk: while it is full, what needs room is refused; nothing is lost";
+    let cure =
+        "free some, or move the folder to a larger disk: while it is full, what needs room is refused; nothing is lost";
     match free {
         free if free < BYTES_LOW => Finding::broken(CHECK, found, cure),
         free if free < BYTES_SCARCE => Finding::warning(CHECK, found, cure),

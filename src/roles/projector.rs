@@ -4,15 +4,34 @@ use super::{PART_END_MAX, Server, Stop};
 use crate::wiring::Foundation;
 use crate::wiring::data_folder::ProjectorLock;
 use stash_infra::telemetry::Metrics;
+use std::time::Duration;
+
+/// How often the checkpoints are read for the readiness of a projector that stands by.
+const MARKS_LOOK: Duration = Duration::from_secs(5);
 
 /// Writes the read models, or stands by while another process does.
 pub(super) async fn run(foundation: &Foundation, server: Server, metrics: Metrics, stop: Stop) -> anyhow::Result<()> {
+    keep_marks(foundation);
     let web = foundation.bare_web(metrics);
     let health = tokio::spawn(server.run(web.router, stop.clone()));
     let result = project(foundation, &stop).await;
     stop.ask();
     let _ = tokio::time::timeout(PART_END_MAX, health).await;
     result
+}
+
+/// Reads the checkpoints now and then, so that a projector that stands by is as ready as the one at work.
+fn keep_marks(foundation: &Foundation) {
+    let (marks, pool) = (foundation.marks.clone(), foundation.pools.system.clone());
+    tokio::spawn(async move {
+        let mut looks = tokio::time::interval(MARKS_LOOK);
+        loop {
+            looks.tick().await;
+            if let Err(error) = marks.refresh(&pool).await {
+                tracing::debug!(%error, "cannot read the checkpoints");
+            }
+        }
+    });
 }
 
 /// The projector, until asked to stop.

@@ -56,8 +56,7 @@ impl Stash {
     /// `stash up` with further arguments.
     pub(crate) async fn up_with(data: &Path, arguments: &[&str]) -> Self {
         let mut up = Self::spawn(command(data, &[&["up", "--listen", "127.0.0.1:0"], arguments].concat()), data);
-        let address = up.line("Stash is at ");
-        up.url = Some(address);
+        up.served();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let ready = format!("{}/readyz", up.url());
         eventually("readiness", async || {
@@ -86,6 +85,12 @@ impl Stash {
         }
     }
 
+    /// Waits until it says where it is.
+    pub(crate) fn served(&mut self) {
+        let address = self.line("Stash is at ");
+        self.url = Some(address);
+    }
+
     /// Its address.
     pub(crate) fn url(&self) -> &str {
         self.url.as_deref().unwrap()
@@ -109,8 +114,13 @@ impl Stash {
     }
 
     /// Stops it in order.
-    pub(crate) fn terminate(mut self) -> ExitStatus {
+    pub(crate) fn terminate(self) -> ExitStatus {
         kill(self.pid(), Signal::SIGTERM).unwrap();
+        self.ended()
+    }
+
+    /// How it ended; waits for it.
+    pub(crate) fn ended(mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
 
