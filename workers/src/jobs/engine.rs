@@ -31,7 +31,7 @@ pub async fn export(checkpoint: &Path, threads: usize) -> Result<Arc<TextScorer>
 
 /// Opens an exported checkpoint. Blocking.
 pub fn open(checkpoint: &Path, threads: usize) -> Result<Arc<TextScorer>, Failure> {
-    let options = OrtOptions { threads: Some(threads), ..OrtOptions::default() };
+    let options = OrtOptions { threads: Some(threads) };
     TextScorer::open(checkpoint, options).map(Arc::new).map_err(score_failure)
 }
 

@@ -25,7 +25,7 @@ fn score(model: &Model, tokenizer: &TextTokenizer, texts: &[&Text]) -> Vec<f32> 
 /// Trains on the first pairs, and counts the held-out ones whose chosen text scores higher.
 fn held_out_wins(kind: Kind, pairs: &[TextPair]) -> usize {
     let job = JobDir::new(kind);
-    job.job(json!({"epochs": 4, "seed": 1})).pairs(pairs, TRAIN);
+    job.job(json!({"epochs": 3, "seed": 1})).pairs(pairs, TRAIN);
     let result = job.train();
     assert_eq!(result["train_pairs"], TRAIN);
     eprintln!("loss {} in {} s, {} tokens/s", result["final_loss"], result["train_seconds"], result["tokens_per_s"]);
@@ -37,7 +37,9 @@ fn held_out_wins(kind: Kind, pairs: &[TextPair]) -> usize {
     let chosen: Vec<&Text> = pairs[TRAIN..].iter().map(|pair| &pair.chosen).collect();
     let rejected: Vec<&Text> = pairs[TRAIN..].iter().map(|pair| &pair.rejected).collect();
     let (chosen, rejected) = (score(&model, &tokenizer, &chosen), score(&model, &tokenizer, &rejected));
-    chosen.iter().zip(&rejected).filter(|(chosen, rejected)| chosen > rejected).count()
+    let wins = chosen.iter().zip(&rejected).filter(|(chosen, rejected)| chosen > rejected).count();
+    eprintln!("{wins} of {HELD_OUT} held-out pairs");
+    wins
 }
 
 /// The 95 % interval of a share (Wilson, 1927).
