@@ -61,7 +61,9 @@ impl Watermarks {
             return true;
         }
         let _waiting = Waiting::new(self);
-        tokio::time::timeout(timeout, seen.wait_for(|next| *next > position.offset.0)).await.is_ok_and(|seen| seen.is_ok())
+        tokio::time::timeout(timeout, seen.wait_for(|next| *next > position.offset.0))
+            .await
+            .is_ok_and(|seen| seen.is_ok())
     }
 
     /// Follows a projector of another process until the future is dropped. Errors of the database are waited out: the marks
