@@ -28,11 +28,8 @@ const FULL_FOR: Duration = Duration::from_secs(10);
 /// How long anything may take to happen.
 const HAPPENS_MAX: Duration = Duration::from_secs(120);
 
-/// Where nothing can be mounted: bytes of a file of the API, below a large import's blob.
+/// Where nothing can be mounted: bytes of a file of the process that answers, below a large import's blob.
 const FILE_BYTES: u64 = 64 * 1024;
-
-/// Where nothing can be mounted: bytes of a file of Postgres; its journal's files have 16 MiB, so tables meet it first.
-const TABLE_BYTES: u64 = 17 * 1024 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_artifact_folder_is_full() {
@@ -54,7 +51,7 @@ async fn the_artifact_folder_is_full() {
     progress(&load, "before the disk is full").await;
     let api = roles[Role::Api as usize].id();
     disk.fill(api, FILE_BYTES);
-    refused(&seen, true).await;
+    refused(&seen).await;
     if disk.is_mounted() {
         doctor_names(&site, &artifacts).await;
     }
@@ -83,8 +80,8 @@ async fn the_data_folder_with_postgres_in_it_is_full() {
     let seen = Arc::new(Seen::default());
     let load = Load::start(&site, &account, &seen, seed, Mix { large_imports: 20 });
     progress(&load, "before the disk is full").await;
-    disk.fill(process.id(), TABLE_BYTES);
-    refused(&seen, disk.is_mounted()).await;
+    disk.fill(process.id(), FILE_BYTES);
+    refused(&seen).await;
     if disk.is_mounted() {
         doctor_names(&site, &site.data()).await;
     }
@@ -98,12 +95,11 @@ async fn the_data_folder_with_postgres_in_it_is_full() {
     check::everything(&site, &[(account.owner, &ledger)]).await;
 }
 
-/// Waits until clients were refused often enough, for want of space where that can be told, and keeps them trying.
-async fn refused(seen: &Seen, told: bool) {
-    let refusals = if told { &seen.storage_full } else { &seen.unavailable };
-    let before = refusals.load(Ordering::Relaxed);
+/// Waits until clients were refused often enough for want of space, and keeps them trying.
+async fn refused(seen: &Seen) {
+    let before = seen.storage_full.load(Ordering::Relaxed);
     until("refusals for want of space", HAPPENS_MAX, async || {
-        (refusals.load(Ordering::Relaxed) >= before + REFUSALS).then_some(())
+        (seen.storage_full.load(Ordering::Relaxed) >= before + REFUSALS).then_some(())
     })
     .await;
     // The fault's length.

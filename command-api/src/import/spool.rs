@@ -95,7 +95,7 @@ pub enum SpoolError {
 impl From<io::Error> for SpoolError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Self::Full,
             _ => Self::Io(error),
         }
     }

@@ -22,7 +22,7 @@ const CLIENTS: u64 = 4;
 const TRACES_MAX: usize = 60;
 
 /// Bytes of a step that makes a payload large enough for the artifact store.
-const LARGE_BYTES: usize = 300 * 1024;
+const LARGE_BYTES: usize = 600 * 1024;
 
 /// A running load.
 pub(crate) struct Load {

@@ -17,6 +17,10 @@ use rand::{RngExt as _, SeedableRng as _};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, MutexGuard};
 
+/// Variables of these tests, which are no business of the program's.
+pub(crate) const VARIABLES: [&str; 4] =
+    ["STASH_FAULT_SEED", "STASH_FAULT_KILLS", "STASH_FAULT_AWAY_S", "STASH_FAULT_NO_MOUNT"];
+
 /// Pause between two looks at a condition.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
 

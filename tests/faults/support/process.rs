@@ -1,5 +1,6 @@
 //! A process of the deployment, and the trainers that its worker starts.
 
+use super::VARIABLES;
 use super::site::Site;
 use super::small_disk::SmallDisk;
 use nix::sys::signal::{Signal, kill};
@@ -68,6 +69,9 @@ impl Process {
     fn start(mut command: Command, site: &Site, role: Role) -> Self {
         let log = site.folder().join(format!("{}.log", role.name()));
         let out = File::options().create(true).append(true).open(&log).expect("the role's log");
+        for name in VARIABLES {
+            command.env_remove(name);
+        }
         // In a group of its own, so that Ctrl-C in a terminal leaves its end to the janitor.
         command.envs(site.environment()).stdin(Stdio::null()).process_group(0);
         command.stdout(out.try_clone().expect("the role's log")).stderr(out);

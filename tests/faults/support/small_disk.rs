@@ -19,7 +19,7 @@ pub(crate) struct SmallDisk {
 
 impl SmallDisk {
     /// Makes `folder` one of at most `mebibytes`. Without the right to mount (or with `STASH_FAULT_NO_MOUNT=1`) it stays a folder
-    /// like any other, and [`Self::limit`] says what the processes' files are limited to once it is full.
+    /// like any other, and [`Self::fill`] limits the files of one process instead.
     pub(crate) fn make(folder: &Path, mebibytes: u32) -> Self {
         fs::create_dir_all(folder).expect("a folder");
         let options = format!("size={mebibytes}m,mode=0700");
@@ -27,15 +27,14 @@ impl SmallDisk {
             && run(Command::new("mount").args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(folder)).is_ok();
         if !mounted {
             println!(
-                "\n*** NO FILE SYSTEM CAN BE MOUNTED HERE (that takes root). Instead of a full disk, this test uses a limit on the size \
-                 of files. Run it as root for the real thing. ***\n"
+                "\n*** NO FILE SYSTEM CAN BE MOUNTED HERE (that takes root). Instead of a full disk, this test limits the size of \
+                 files of the process that answers; Postgres always has room. Run it as root for the real thing. ***\n"
             );
         }
         Self { folder: folder.to_owned(), ballast: folder.join("ballast"), mounted }
     }
 
-    /// Takes all the room that is left. Where nothing is mounted, forbids the process and its children to make files larger
-    /// than `bytes`.
+    /// Takes all the room that is left. Where nothing is mounted, forbids the process to make files larger than `bytes`.
     pub(crate) fn fill(&self, process: u32, bytes: u64) {
         if !self.mounted {
             limit(process, &bytes.to_string());
@@ -83,25 +82,10 @@ impl Drop for SmallDisk {
     }
 }
 
-/// Limits the files of a process and of all that it has started, theirs included.
+/// Limits the files of a process.
 fn limit(process: u32, size: &str) {
-    let mut all = vec![process.to_string()];
-    let mut next = 0;
-    while let Some(parent) = all.get(next) {
-        let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-        let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-        let of_threads: String = threads
-            .filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok())
-            .collect::<Vec<_>>()
-            .join(" ");
-        let found: Vec<String> = format!("{children} {of_threads}").split_whitespace().map(str::to_owned).collect();
-        all.extend(found.into_iter().filter(|pid| !all.contains(pid)).collect::<Vec<_>>());
-        next += 1;
-    }
-    for pid in all {
-        // One that has ended since needs no limit.
-        let _ = run(Command::new("prlimit").args(["--pid", &pid, &format!("--fsize={size}:")]));
-    }
+    let limited = run(Command::new("prlimit").args(["--pid", &process.to_string(), &format!("--fsize={size}:")]));
+    limited.expect("prlimit sets a limit");
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

@@ -6,7 +6,9 @@ use stash_model::ModelError;
 #[derive(Debug, thiserror::Error)]
 pub enum ScoreError {
     /// The variable that says where the library is, is not set.
-    #[error("ONNX Runtime is neither named by ORT_DYLIB_PATH (its library, libonnxruntime.so) nor among the fetched dependencies (.deps)")]
+    #[error(
+        "ONNX Runtime is neither named by ORT_DYLIB_PATH (its library, libonnxruntime.so) nor among the fetched dependencies (.deps)"
+    )]
     RuntimeNotNamed,
     /// The library does not load.
     #[error("ONNX Runtime at {path} (from ORT_DYLIB_PATH) does not load: {detail}")]
