@@ -13,6 +13,8 @@
 //! | `STASH_FAULT_AWAY_S` | 20 | seconds that Postgres or the broker is away |
 //! | `STASH_FAULT_NO_MOUNT` | 0 | 1: do as if nothing could be mounted |
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
 mod away;
 mod full_disk;
 mod kill;
