@@ -41,7 +41,10 @@ where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let filter = EnvFilter::builder().parse(filter).map_err(|error| TelemetryError::Filter(error.to_string()))?;
-    let lines = fmt().with_env_filter(filter).with_writer(writer).with_span_events(FmtSpan::NONE);
+    // A line that cannot be written, because the disk of the log is full, is dropped: saying so on standard error, which then is
+    // that same log, would be a panic for each line.
+    let lines =
+        fmt().with_env_filter(filter).with_writer(writer).with_span_events(FmtSpan::NONE).log_internal_errors(false);
     Ok(match format {
         LogFormat::Text => Box::new(lines.with_ansi(colours).finish()),
         LogFormat::Json => Box::new(lines.json().flatten_event(true).with_span_list(false).finish()),

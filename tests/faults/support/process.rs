@@ -7,6 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::File;
 use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -42,7 +43,7 @@ impl Role {
 pub(crate) struct Process {
     role: Role,
     url: String,
-    log: std::path::PathBuf,
+    log: PathBuf,
     child: Child,
 }
 
@@ -51,14 +52,15 @@ impl Process {
     pub(crate) fn spawn(site: &Site, role: Role) -> Self {
         let mut command = SmallDisk::command();
         command.args(["serve", "--role", role.name(), "--listen", &site.address(role)]);
-        Self::start(command, site, role)
+        Self::start(command, site, role, site.folder())
     }
 
     /// Starts everything in one process, with a Postgres of its own.
     pub(crate) fn up(site: &Site) -> Self {
         let mut command = SmallDisk::command();
         command.args(["up", "--no-sample", "--listen", &site.address(Role::Api)]);
-        Self::start(command, site, Role::Api)
+        // Its log on the same disk, as in a small installation: a full one must not stop it for want of a line.
+        Self::start(command, site, Role::Api, &site.data())
     }
 
     /// Its process id.
@@ -66,8 +68,8 @@ impl Process {
         self.child.id()
     }
 
-    fn start(mut command: Command, site: &Site, role: Role) -> Self {
-        let log = site.folder().join(format!("{}.log", role.name()));
+    fn start(mut command: Command, site: &Site, role: Role, logs: &Path) -> Self {
+        let log = logs.join(format!("{}.log", role.name()));
         let out = File::options().create(true).append(true).open(&log).expect("the role's log");
         for name in VARIABLES {
             command.env_remove(name);
@@ -122,7 +124,7 @@ impl Drop for Process {
 }
 
 /// The end of a log, for a failed test.
-fn tail(log: &std::path::Path) -> String {
+fn tail(log: &Path) -> String {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(30)..].join("\n")
