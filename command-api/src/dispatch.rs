@@ -127,6 +127,33 @@ impl CommandState {
         Ok(Command { id, digest, at: self.clock.now(), earlier })
     }
 
+    /// Runs a decision, unless the request is a repeat.
+    ///
+    /// A retry can be faster than the projector: its first attempt is in the log without a verdict when it begins, and applied
+    /// when it reads what it decides on, so that it would be refused for its own effect (a deletion finds nothing to delete). So
+    /// a refusal stands only if there is still no verdict on the command.
+    ///
+    /// # Errors
+    /// Everything but acceptance.
+    pub async fn decide(
+        &self,
+        caller: &Caller,
+        command: &Command,
+        decision: impl Future<Output = Result<Accepted, Refused>> + Send,
+    ) -> Result<Accepted, Refused> {
+        if let Some(judged) = &command.earlier {
+            return self.repeat(caller, judged);
+        }
+        let refused = match decision.await {
+            Err(Refused::Problem(problem)) if problem.code().status() < 500 => problem,
+            outcome => return outcome,
+        };
+        match self.submitter.find_verdict(command.id).await.map_err(submit_problem)? {
+            Some(judged) if judged.request_digest == command.digest => self.repeat(caller, &judged),
+            _ => Err(refused.into()),
+        }
+    }
+
     /// Appends a command's events and waits for the verdict.
     ///
     /// # Errors

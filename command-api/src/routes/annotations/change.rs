@@ -52,26 +52,24 @@ pub async fn handle(
     body: JsonBody<ChangeBody>,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(&body.bytes)).await?;
-    let position = match &command.earlier {
-        Some(judged) => state.repeat(&caller, judged)?.position,
-        None => {
-            let existing = state.annotation(&caller, annotation_id).await?;
-            let after = change::merge(existing.state, changes(body.value));
-            // The quote was checked when it was written, and cannot be changed here.
-            let kept_text = AnnotationText { quote: None::<Quote>, ..after.text.clone() };
-            let step = existing.step.as_ref().map(|(role, content)| StepView { role: *role, content });
-            let rules = Rules { step, rating: after.rating, label_error: after.label_error, text: &kept_text };
-            let checked = change::Checked {
-                annotation_id,
-                trace_id: existing.trace_id,
-                rating: rules.check().map_err(rule_problem)?,
-                label_error: after.label_error,
-                subject_id: existing.subject_id,
-                text: Some(state.seal_text(caller.owner_id, existing.subject_id, &after.text).await?),
-            };
-            state.submit(&caller, &command, change::decide(checked, if_match.expected())).await?.position
-        }
+    let decision = async {
+        let existing = state.annotation(&caller, annotation_id).await?;
+        let after = change::merge(existing.state, changes(body.value));
+        // The quote was checked when it was written, and cannot be changed here.
+        let kept_text = AnnotationText { quote: None::<Quote>, ..after.text.clone() };
+        let step = existing.step.as_ref().map(|(role, content)| StepView { role: *role, content });
+        let rules = Rules { step, rating: after.rating, label_error: after.label_error, text: &kept_text };
+        let checked = change::Checked {
+            annotation_id,
+            trace_id: existing.trace_id,
+            rating: rules.check().map_err(rule_problem)?,
+            label_error: after.label_error,
+            subject_id: existing.subject_id,
+            text: Some(state.seal_text(caller.owner_id, existing.subject_id, &after.text).await?),
+        };
+        state.submit(&caller, &command, change::decide(checked, if_match.expected())).await
     };
+    let position = state.decide(&caller, &command, decision).await?.position;
     let mut tx = state.read(&caller).await?;
     let found = stash_query_api::load::annotation(&mut tx, caller.owner_id, annotation_id).await?;
     let annotation = found.ok_or_else(|| Problem::new(Code::NotFound, "the annotation was deleted meanwhile"))?;

@@ -23,13 +23,11 @@ pub async fn handle(
     Id(annotation_id): Id<AnnotationId>,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(b"")).await?;
-    let done = match &command.earlier {
-        Some(judged) => state.repeat(&caller, judged)?,
-        None => {
-            let existing = state.annotation(&caller, annotation_id).await?;
-            let appends = delete::decide(annotation_id, existing.trace_id, if_match.expected());
-            state.submit(&caller, &command, appends).await?
-        }
+    let decision = async {
+        let existing = state.annotation(&caller, annotation_id).await?;
+        let appends = delete::decide(annotation_id, existing.trace_id, if_match.expected());
+        state.submit(&caller, &command, appends).await
     };
+    let done = state.decide(&caller, &command, decision).await?;
     Ok((StatusCode::NO_CONTENT, At(done.position)).into_response())
 }

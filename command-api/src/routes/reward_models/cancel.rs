@@ -22,13 +22,11 @@ pub async fn handle(
     Id(model_id): Id<RewardModelId>,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(b"")).await?;
-    let position = match &command.earlier {
-        Some(judged) => state.repeat(&caller, judged)?.position,
-        None => {
-            let job = state.model_job(&caller, model_id).await?;
-            state.submit(&caller, &command, cancel::decide(&job)?).await?.position
-        }
+    let decision = async {
+        let job = state.model_job(&caller, model_id).await?;
+        state.submit(&caller, &command, cancel::decide(&job)?).await
     };
+    let position = state.decide(&caller, &command, decision).await?.position;
     let mut tx = state.read(&caller).await?;
     let model = stash_query_api::load::reward_model(&mut tx, caller.owner_id, model_id).await?;
     let model = model.ok_or_else(|| Problem::internal(&"a reward model that was just changed cannot be read"))?;

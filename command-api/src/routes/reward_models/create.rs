@@ -53,21 +53,19 @@ pub async fn handle(
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(&body.bytes)).await?;
     let (model_id, _) = create::ids(command.id);
-    let position = match &command.earlier {
-        Some(judged) => state.repeat(&caller, judged)?.position,
-        None => {
-            let checked = create::check(input(body.value))?;
-            let compute = state.compute()?;
-            state.require_traces(&caller, checked.trace_ids()).await?;
-            let subject = SubjectId::from(model_id);
-            let keys = state.keys.ensure(caller.owner_id, &[subject]).await.map_err(keys_problem)?;
-            let key = keys.first().ok_or_else(|| Problem::internal(&"no key was made"))?;
-            let name = seal::seal(key, Purpose::MODEL_NAME, checked.name.as_bytes())
-                .map_err(|error| Problem::internal(&error))?;
-            let appends = create::decide(command.id, checked, name, compute);
-            state.submit(&caller, &command, appends).await?.position
-        }
+    let decision = async {
+        let checked = create::check(input(body.value))?;
+        let compute = state.compute()?;
+        state.require_traces(&caller, checked.trace_ids()).await?;
+        let subject = SubjectId::from(model_id);
+        let keys = state.keys.ensure(caller.owner_id, &[subject]).await.map_err(keys_problem)?;
+        let key = keys.first().ok_or_else(|| Problem::internal(&"no key was made"))?;
+        let name =
+            seal::seal(key, Purpose::MODEL_NAME, checked.name.as_bytes()).map_err(|error| Problem::internal(&error))?;
+        let appends = create::decide(command.id, checked, name, compute);
+        state.submit(&caller, &command, appends).await
     };
+    let position = state.decide(&caller, &command, decision).await?.position;
     let mut tx = state.read(&caller).await?;
     let model = stash_query_api::load::reward_model(&mut tx, caller.owner_id, model_id).await?;
     let model = model.ok_or_else(|| Problem::internal(&"a reward model that was just made cannot be read"))?;

@@ -24,12 +24,10 @@ pub async fn handle(
     path: TracePath,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(b"")).await?;
-    let done = match &command.earlier {
-        Some(judged) => state.repeat(&caller, judged)?,
-        None => {
-            let trace = state.trace(&caller, &path).await?;
-            state.submit(&caller, &command, delete::decide(trace.id)).await?
-        }
+    let decision = async {
+        let trace = state.trace(&caller, &path).await?;
+        state.submit(&caller, &command, delete::decide(trace.id)).await
     };
+    let done = state.decide(&caller, &command, decision).await?;
     Ok((StatusCode::NO_CONTENT, At(done.position)).into_response())
 }
