@@ -31,7 +31,7 @@ const READ_WAIT: Duration = Duration::from_secs(1);
 
 /// First and longest pause after a failure.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
-const PAUSE_MAX: Duration = Duration::from_secs(2);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// What a projector does whose partitions another one has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ fn traces(count: usize) -> String {
     let mut lines = String::new();
     for number in 0..count {
         let thing = things[number % things.len()];
-        let answer = if number % 2 == 0 {
+        let answer = if number.is_multiple_of(2) {
             "May I have the number of your order, please?"
         } else {
             "Done, your money is on its way already!"
@@ -29,7 +29,7 @@ fn traces(count: usize) -> String {
 }
 
 async fn rate(client: &Client, trace: &str, number: usize, step: bool) {
-    let mut body = json!({ "rating": if number % 2 == 0 { 1 } else { -1 } });
+    let mut body = json!({ "rating": if number.is_multiple_of(2) { 1 } else { -1 } });
     if step {
         let detail = client.get(&format!("traces/{trace}")).await.ok();
         body["step_id"] = detail["steps"][2]["id"].clone();

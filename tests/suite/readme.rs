@@ -41,7 +41,7 @@ async fn the_first_session_works_as_written() {
             // Two ratings do not make a model: a person would have rated more by now.
             let traces = client.get("traces?limit=40").await.ok();
             for (number, trace) in traces["traces"].as_array().unwrap().iter().enumerate() {
-                let rating = if number % 2 == 0 { 1 } else { -1 };
+                let rating = if number.is_multiple_of(2) { 1 } else { -1 };
                 let id = trace["id"].as_str().unwrap();
                 let detail = client.get(&format!("traces/{id}")).await.ok();
                 let steps = detail["steps"].as_array().unwrap();
