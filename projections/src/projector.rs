@@ -102,6 +102,7 @@ impl Projector {
         let mut connection = self.pool.acquire().await?.detach();
         let generation = schema::ensure(&mut connection).await?;
         schema::enter(&mut connection, &generation).await?;
+        schema::commit_without_waiting(&mut connection).await?;
         self.project(&mut connection, &generation, pause).await
     }
 

@@ -91,6 +91,7 @@ async fn rebuild_beside(
 
     let mut connection = pool.acquire().await?.detach();
     schema::enter(&mut connection, &to).await?;
+    schema::commit_without_waiting(&mut connection).await?;
     let partitions: Vec<Partition> = (0..log.partitions()).map(Partition).collect();
     let mut checkpoints = Checkpoints::take(&mut connection, log.id(), &partitions).await?;
     let mut work = Work { log, tools: Tools::new(deps, Kind::Rebuild, false), connection, records: 0, progress };

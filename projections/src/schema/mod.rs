@@ -180,6 +180,16 @@ pub async fn enter(connection: &mut PgConnection, schema: &str) -> Result<(), sq
     run(connection, format!("SET search_path TO {schema}, public; SET statement_timeout TO 0")).await
 }
 
+/// Lets this connection's commits return before they are on disk. What it writes is derived: rows, verdicts and the checkpoint
+/// are lost together or not at all, the records they came from are durable in the log, and applying those again gives the same.
+/// So a crash costs a little work again, and no command waits for a second write to disk.
+///
+/// # Errors
+/// Those of the database.
+pub async fn commit_without_waiting(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    run(connection, "SET synchronous_commit TO off".to_owned()).await
+}
+
 /// Tables whose rows have an owner.
 fn owned_tables() -> impl Iterator<Item = &'static str> {
     read_models::TABLES.iter().chain(VERDICT_TABLES).copied()
