@@ -26,6 +26,9 @@ use stash_domain::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Times a record is offered to a log that does not answer before the command is left pending.
+const APPEND_ATTEMPTS: usize = 2;
+
 /// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -121,7 +124,7 @@ impl Submitter {
         }
     }
 
-    /// Appends a record without waiting. `None`: the log did not answer and may have taken it.
+    /// Appends a record without waiting. `None`: the log did not answer, twice, and may have taken it.
     ///
     /// # Errors
     /// [`SubmitError::Log`] or [`SubmitError::Encode`]; surely nothing was appended.
@@ -130,19 +133,25 @@ impl Submitter {
         if value.len() > RECORD_BYTES_MAX {
             return Err(SubmitError::Log(LogError::TooLarge { size: value.len(), limit: RECORD_BYTES_MAX }));
         }
+        let mut unanswered = false;
         let record = NewRecord {
             partition: partition_of(record.owner_id, self.log.partitions()),
             key: Bytes::copy_from_slice(record.owner_id.0.as_bytes()),
             value: Bytes::from(value),
         };
-        match self.log.append(vec![record]).await {
-            Ok(positions) => Ok(positions.into_iter().next()),
-            Err(LogError::Unknown(reason)) => {
-                tracing::warn!(%reason, "the log did not answer an append");
-                Ok(None)
+        // The same record again: a second copy carries the same command id and changes nothing. Often the first attempt only found
+        // that an idle connection had died with a restart of the log.
+        for _ in 0..APPEND_ATTEMPTS {
+            match self.log.append(vec![record.clone()]).await {
+                Ok(positions) => return Ok(positions.into_iter().next()),
+                Err(LogError::Unknown(reason)) => tracing::warn!(%reason, "the log did not answer an append"),
+                Err(error) if !unanswered => return Err(SubmitError::Log(error)),
+                // An attempt before this one may have been taken, whatever became of this one.
+                Err(_) => return Ok(None),
             }
-            Err(error) => Err(SubmitError::Log(error)),
+            unanswered = true;
         }
+        Ok(None)
     }
 
     /// The verdict on a command, if the read models know it: for repeats and for the status of a pending command.
