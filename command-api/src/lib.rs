@@ -30,9 +30,6 @@ use tokio::sync::Semaphore;
 /// Imports that run at once in one process; more wait, their bodies on disk. Each holds about 40 MB at most.
 pub const IMPORTS_AT_ONCE: usize = 3;
 
-/// Bytes of an import's JSON body; larger files go as a raw body.
-pub const IMPORT_JSON_BYTES_MAX: usize = 16 * 1024 * 1024;
-
 /// What commands are made with.
 #[derive(Clone)]
 pub struct CommandState {
@@ -48,6 +45,8 @@ pub struct CommandState {
     pub clock: Arc<dyn Clock>,
     /// Where raw bodies are spooled.
     pub spool_folder: PathBuf,
+    /// Bytes of an import's JSON envelope after inflation, which is held in memory; larger files go as a raw body.
+    pub import_json_bytes_max: u64,
     /// Bytes of a raw body after inflation.
     pub import_bytes_max: u64,
     /// `RM_COMPUTE`; none when the deployment does not set it.

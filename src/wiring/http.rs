@@ -79,6 +79,7 @@ impl Foundation {
             importer,
             clock: Arc::clone(&self.clock),
             spool_folder: data_folder::spool(&self.settings.data.folder),
+            import_json_bytes_max: self.settings.limits.import_json_bytes_max as u64,
             import_bytes_max: self.settings.limits.import_bytes_max,
             compute: self.settings.compute.compute.map(|class| class_name(class).to_owned()),
             imports: Arc::new(Semaphore::new(IMPORTS_AT_ONCE)),

@@ -8,7 +8,7 @@ const MIB: u64 = 1024 * 1024;
 
 const IMPORT_JSON_BYTES: Count = Count {
     name: "STASH_IMPORT_JSON_BYTES_MAX",
-    default: 64 * MIB,
+    default: 16 * MIB,
     min: MIB,
     max: 1024 * MIB,
     unit: "bytes",

@@ -4,7 +4,7 @@ use crate::CommandState;
 use crate::dispatch::{Accepted, Command, Refused, submit_problem};
 use crate::import::spool::{Source, SpoolError};
 use crate::import::{ImportError, Prepared, Summary};
-use crate::{IMPORT_JSON_BYTES_MAX, raw_body};
+use crate::raw_body;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
@@ -142,7 +142,7 @@ struct Upload {
 /// Takes the body in: after it, the request waits for nothing that the caller does.
 async fn receive(state: &CommandState, headers: &HeaderMap, request: Request) -> Result<Upload, Refused> {
     let (query, limit) = if is_enveloped(headers, &request) {
-        (None, IMPORT_JSON_BYTES_MAX as u64)
+        (None, state.import_json_bytes_max)
     } else {
         let query = Query::<ImportQuery>::try_from_uri(request.uri())
             .map_err(|error| Problem::new(Code::InvalidField, format!("query: {error}")))?;

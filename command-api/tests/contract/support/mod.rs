@@ -115,6 +115,7 @@ impl World {
             importer: Importer { keys: Arc::clone(&keys), store: Arc::clone(&store), pool: pools.system.clone() },
             clock: clock.clone(),
             spool_folder: data.path().to_owned(),
+            import_json_bytes_max: 16 * 1024 * 1024,
             import_bytes_max: setup.import_bytes_max,
             compute: setup.compute.map(str::to_owned),
             imports: Arc::new(Semaphore::new(IMPORTS_AT_ONCE)),
