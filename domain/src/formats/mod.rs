@@ -12,7 +12,9 @@
 //! folder of cases `tests/formats/<name>/`.
 
 mod common;
+mod detect;
 mod openai_chat;
+mod refused;
 mod report;
 mod stash;
 
@@ -20,11 +22,9 @@ pub use report::{ISSUES_LISTED_MAX, Issue, Listed, OnError, ReadError, ReadOptio
 pub use stash::write::LineWriter;
 
 use crate::trace::{Span, Step, TraceHead};
-use common::cursor::{Cursor, CursorError};
-use common::record::Look;
-use common::records::Records;
+use common::look::Look;
 use common::source::Source;
-use common::take::look;
+use detect::{Fit, detect};
 use serde::Serialize;
 use std::io::{BufRead, Seek};
 
@@ -37,8 +37,8 @@ trait Format: Sync {
     fn name(&self) -> &'static str;
     /// What it reads, in a sentence or two.
     fn description(&self) -> &'static str;
-    /// Whether an input of this look is of this format. Formats are asked in the order of [`FORMATS`].
-    fn fits(&self, look: &Look) -> bool;
+    /// Whether a record of this look is of this format. Formats are asked in the order of [`FORMATS`].
+    fn fits(&self, look: &Look) -> Fit;
     /// Reads everything the source holds.
     fn read(
         &self,
@@ -48,8 +48,12 @@ trait Format: Sync {
     ) -> Result<Report, ReadError>;
 }
 
-/// All formats, in the order in which [`AUTO`] tries them.
-const FORMATS: &[&dyn Format] = &[&stash::Stash, &openai_chat::OpenaiChat];
+/// All formats, in the order in which [`AUTO`] tries them: otel, codex, claude_code, langsmith, langfuse, stash,
+/// anthropic_messages, openai_chat. Envelopes come before what they may hold.
+const FORMATS: &[&dyn Format] = &[
+    &stash::Stash,
+    &openai_chat::OpenaiChat, // last: its plain messages fit other formats too
+];
 
 /// A format, as shown to people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -99,29 +103,6 @@ fn find(name: &str) -> Result<&'static dyn Format, ReadError> {
         name: name.chars().take(80).collect(),
         known: FORMATS.iter().map(|format| format.name()).collect(),
     })
-}
-
-/// Records looked at for one whose shape is known; the first ones may be damaged.
-const RECORDS_LOOKED_AT_MAX: usize = 20;
-
-/// Finds the format by the shape of the first records, and goes back to the start.
-fn detect(source: &mut Source<'_>, bytes_max: usize) -> Result<&'static dyn Format, ReadError> {
-    let start = source.place();
-    let mut records = Records::new(source, bytes_max);
-    for _ in 0..RECORDS_LOOKED_AT_MAX {
-        let Some(record) = records.next(source)? else { break };
-        source.seek(record.start)?;
-        let seen = match look(&mut Cursor::stream(source, record.end)) {
-            Ok(seen) => seen,
-            Err(CursorError::Io(error)) => return Err(error.into()),
-            Err(CursorError::Syntax { .. } | CursorError::TooLarge { .. }) => continue,
-        };
-        if let Some(format) = FORMATS.iter().find(|format| format.fits(&seen)) {
-            source.seek(start)?;
-            return Ok(*format);
-        }
-    }
-    Err(ReadError::NotRecognised { tried: FORMATS.iter().map(|format| format.name()).collect() })
 }
 
 /// A sink that keeps nothing.

@@ -139,10 +139,16 @@ pub enum ReadError {
         known: Vec<&'static str>,
     },
     /// `auto` found no format that the input has the shape of.
-    #[error("the input has the shape of no known format; tried {}. Name the format if you know it", tried.join(", "))]
+    #[error(
+        "{}; tried {}. Name the format if you know it",
+        why.unwrap_or("the input has the shape of no known format"),
+        tried.join(", ")
+    )]
     NotRecognised {
         /// All names, in the order tried.
         tried: Vec<&'static str>,
+        /// What the input is instead, and what to bring, if its shape is known and not read.
+        why: Option<&'static str>,
     },
     /// The input could not be read.
     #[error("the input could not be read")]

@@ -30,6 +30,41 @@ fn each_shape_is_recognised() {
 }
 
 #[test]
+fn a_record_that_can_only_be_one_format_decides_over_earlier_ones() {
+    let plain = r#"{"messages":[{"role":"user","content":"x"}]}"#;
+    let called = r#"{"messages":[{"role":"user","content":"x"},{"role":"tool","content":"y","tool_call_id":"1"}]}"#;
+    assert_eq!(detected(&format!("{plain}\n{called}")), "openai_chat");
+    let stash = r#"{"steps":[{"role":"user","content":"x"}],"messages":[]}"#;
+    assert_eq!(detected(&format!("{}{stash}", "oops\n".repeat(49))), "stash");
+    assert!(detected(&format!("{}{stash}", "oops\n".repeat(50))).contains("no known format"));
+    assert_eq!(detected(&format!("[{}{stash}]", "{},".repeat(49))), "stash");
+}
+
+#[test]
+fn a_known_shape_that_is_not_read_is_named() {
+    for (text, named) in [
+        (r#"{"schema_version":"ATIF-v1.4","steps":[{"step_id":1,"source":"user","message":"x"}]}"#, "ATIF"),
+        (r#"["session/update",{"text":"x"}]"#, "[method, event]"),
+        (r#"{"id":"1","conversations":[{"from":"human","value":"x"}]}"#, "ShareGPT"),
+        (r#"[{"conversations":[{"from":"human","value":"x"}]}]"#, "ShareGPT"),
+        (r#"{"contents":[{"role":"user","parts":[{"text":"x"}]}]}"#, "Gemini"),
+        (r#"{"key":"1","request":{"contents":[{"parts":[{"text":"x"}]}]}}"#, "Gemini"),
+        (r#"{"type":"thread.started","thread_id":"t"}"#, "codex exec --json"),
+        (r#"{"type":"item.completed","item":{"type":"agent_message","text":"x"}}"#, "codex exec --json"),
+        (r#"{"session_id":"s","ts":1760000000,"text":"x"}"#, "history.jsonl"),
+        (r#"{"resourceMetrics":[{"scopeMetrics":[]}]}"#, "metrics"),
+        (r#"{"type":"system","subtype":"init","session_id":"s"}"#, "stream-json"),
+        (r#"{"type":"user","session_id":"s","message":{"role":"user","content":"x"}}"#, "stream-json"),
+    ] {
+        let error = detected(text);
+        assert!(error.contains(named), "{text}: {error}");
+        for format in all() {
+            assert!(error.contains(format.name), "{error}");
+        }
+    }
+}
+
+#[test]
 fn what_is_not_recognised_names_the_formats_tried() {
     for text in ["", "hello", "{}", "[]", "[1]", "7", r#"{"a":1}"#, "\0\0"] {
         let error = detected(text);
@@ -42,7 +77,9 @@ fn what_is_not_recognised_names_the_formats_tried() {
 #[test]
 fn an_unknown_name_lists_the_known_ones() {
     let (_, report) = traces_of("stash2", b"{}", OnError::Fail);
-    assert_eq!(report.unwrap_err().to_string(), "unknown format \"stash2\"; known are stash, openai_chat");
+    let error = report.unwrap_err().to_string();
+    let names: Vec<&str> = all().iter().map(|format| format.name).collect();
+    assert_eq!(error, format!("unknown format \"stash2\"; known are {}", names.join(", ")));
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub(super) mod cursor;
 pub(super) mod fault;
 pub(super) mod head;
 pub(super) mod json;
+pub(super) mod look;
 pub(super) mod read;
 pub(super) mod record;
 pub(super) mod records;

@@ -2,6 +2,7 @@
 
 use super::clean::{drop_nul, drop_nul_in_object};
 use super::json::Json;
+use super::look::Look;
 use crate::formats::report::{SinkError, TraceSink};
 use crate::limits::{EXTERNAL_ID_CHARS_MAX, SPANS_PER_TRACE_MAX, STEPS_PER_TRACE_MAX};
 use crate::trace::{Role, Span, Step, TraceHead};
@@ -62,23 +63,6 @@ pub(crate) enum ArrayOf {
     Records,
     /// The whole is one trace: the format's list 0.
     Items,
-}
-
-/// The look of an input or a record, before it is parsed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Look {
-    /// Whether it is an array; the rest then tells of its first element.
-    pub(crate) array: bool,
-    /// Whether that first element is an array itself.
-    pub(crate) nested_array: bool,
-    /// Keys of the object.
-    pub(crate) keys: Vec<String>,
-}
-
-impl Look {
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.keys.iter().any(|other| other == key)
-    }
 }
 
 /// A field of the head: its path and its value.

@@ -1,9 +1,9 @@
 //! Takes a record apart: fields of the head are parsed, lists parsed or only located, objects inside opened.
 
-use super::cursor::{Cursor, CursorError};
+use super::cursor::Cursor;
 use super::fault::{Fault, issue};
 use super::json::Json;
-use super::record::{Bad, HeadField, Holds, Look, RecordFormat};
+use super::record::{Bad, HeadField, Holds, RecordFormat};
 use super::source::Place;
 use crate::limits::{STEP_BYTES_MAX, TRACE_HEAD_BYTES_MAX};
 
@@ -130,39 +130,4 @@ pub(crate) fn each_item(
             return Ok(());
         }
     }
-}
-
-/// Keys looked at to tell what an object is.
-const KEYS_LOOKED_AT_MAX: usize = 64;
-
-/// Looks at what comes next and goes back. Damage ends the look; parsing will name it.
-pub(crate) fn look(cursor: &mut Cursor<'_, '_>) -> Result<Look, CursorError> {
-    let mut look = Look::default();
-    let mut first = cursor.peek()?;
-    let place = cursor.place();
-    if first == Some(b'[') {
-        look.array = true;
-        cursor.expect(b"[")?;
-        first = cursor.peek()?;
-    }
-    look.nested_array = look.array && first == Some(b'[');
-    if first == Some(b'{') {
-        cursor.expect(b"{")?;
-        while look.keys.len() < KEYS_LOOKED_AT_MAX {
-            let next = (|| {
-                let Json::Text(key) = cursor.value(TRACE_HEAD_BYTES_MAX)? else { return Ok(false) };
-                look.keys.push(key);
-                cursor.expect(b":")?;
-                cursor.skip()?;
-                Ok(cursor.expect(b",}")? == b',')
-            })();
-            match next {
-                Ok(true) => {}
-                Ok(false) | Err(CursorError::Syntax { .. } | CursorError::TooLarge { .. }) => break,
-                Err(error) => return Err(error),
-            }
-        }
-    }
-    cursor.seek(place)?;
-    Ok(look)
 }

@@ -15,9 +15,11 @@ use super::Format;
 use super::common::call_ids::CallIds;
 use super::common::head::HeadBuilder;
 use super::common::json::Json;
+use super::common::look::Look;
 use super::common::read::read_records;
-use super::common::record::{ArrayOf, Bad, HeadField, Holds, Look, Out, RecordFormat, Stop};
+use super::common::record::{ArrayOf, Bad, HeadField, Holds, Out, RecordFormat, Stop};
 use super::common::source::Source;
+use super::detect::Fit;
 use super::report::{ReadError, ReadOptions, Report, TraceSink};
 use crate::trace::TraceHead;
 
@@ -39,13 +41,15 @@ impl Format for OpenaiChat {
          pairs, batch input and output, plain responses. Tool calls, deprecated function calls and content parts are read."
     }
 
-    fn fits(&self, look: &Look) -> bool {
-        look.nested_array
-            || look.array && look.has("role")
-            || look.has("messages")
-            || look.has("choices")
-            || look.has("preferred_output")
-            || look.has("custom_id") && (look.has("body") || look.has("response"))
+    fn fits(&self, look: &Look) -> Fit {
+        let records = [&["messages"][..], &["body", "messages"], &["input", "messages"]];
+        let marked = records.iter().any(|path| look.items(path).iter().any(is_marked));
+        let batch = look.has("custom_id") && (look.has("body") || look.has("response"));
+        let plain = records.iter().any(|path| look.at(path).is_some()) || batch || look.array && look.has("role");
+        Fit::yes_if(
+            marked || look.array && is_marked(&look.value) || look.has("choices") || look.has("preferred_output"),
+        )
+        .or_maybe_if(plain)
     }
 
     fn read(
@@ -56,6 +60,14 @@ impl Format for OpenaiChat {
     ) -> Result<Report, ReadError> {
         read_records::<Self>(NAME, source, options, sink)
     }
+}
+
+/// Whether a message has what only Chat Completions write.
+fn is_marked(message: &Json) -> bool {
+    let role = message.get("role").and_then(Json::as_text).unwrap_or("");
+    let keys = ["tool_calls", "function_call", "tool_call_id"];
+    matches!(role, "tool" | "function" | "developer") && message.get("content").is_some()
+        || keys.iter().any(|key| !matches!(message.get(key), None | Some(Json::Null)))
 }
 
 /// Builds a trace message by message.

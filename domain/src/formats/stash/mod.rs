@@ -10,9 +10,11 @@ pub(super) mod write;
 use super::Format;
 use super::common::head::HeadBuilder;
 use super::common::json::Json;
+use super::common::look::Look;
 use super::common::read::read_records;
-use super::common::record::{ArrayOf, Bad, HeadField, Holds, Look, Out, RecordFormat, Stop};
+use super::common::record::{ArrayOf, Bad, HeadField, Holds, Out, RecordFormat, Stop};
 use super::common::source::Source;
+use super::detect::Fit;
 use super::report::{ReadError, ReadOptions, Report, TraceSink};
 use crate::trace::TraceHead;
 use span::Spans;
@@ -32,8 +34,12 @@ impl Format for Stash {
          What the export writes. One pretty-printed object or an array of them is taken too."
     }
 
-    fn fits(&self, look: &Look) -> bool {
-        look.has("steps")
+    fn fits(&self, look: &Look) -> Fit {
+        let steps = look.items(&["steps"]);
+        let mark = steps.iter().any(|step| step.get("role").is_some());
+        // Steps without roles are another format's, or have a fault that reading will name.
+        let foreign = steps.iter().any(|step| step.get("source").is_some());
+        Fit::yes_if(mark).or_maybe_if(look.has("steps") && !foreign)
     }
 
     fn read(
