@@ -18,7 +18,7 @@ pub enum StreamId {
     Annotation(AnnotationId),
     /// A reward model.
     RewardModel(RewardModelId),
-    /// A scoring of a trace.
+    /// The requests for scores of one trace by one model, or what one run of them gave.
     ScoringRun(ScoringRunId),
     /// A job.
     Job(JobId),

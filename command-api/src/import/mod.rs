@@ -4,7 +4,8 @@
 //! 2. The whole input is checked, so that an error in its last line is known before anything is stored.
 //! 3. A blocking thread reads it again and cuts it into batches of pieces ([`pieces`]); meanwhile the traces of the batch before
 //!    are given ids, rendered, sealed and written to the artifact store ([`sealer`]).
-//! 4. One record points at all of it. It is acknowledged once it is durable.
+//! 4. What was in the log by then is waited for, and how many of the traces there were before is counted.
+//! 5. One record points at all of it. It is acknowledged once it is durable.
 //!
 //! Every id is derived from the command or from the external id, and sealing is deterministic, so a retried import finds the
 //! blobs of the first attempt and its record changes nothing.
@@ -26,7 +27,7 @@ use stash_infra::bundle::BundleError;
 use stash_infra::subject_keys::{KeyError, SubjectKeys};
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use trace_ids::TraceIds;
+use trace_ids::{Noted, TraceIds};
 
 /// Batches on their way from the reading thread to the sealer: one being made, one waiting, one being sealed.
 const BATCHES_IN_FLIGHT: usize = 1;
@@ -68,10 +69,23 @@ pub struct Prepared {
 pub struct Summary {
     /// Ids of the traces, in the order of the input.
     pub trace_ids: Vec<TraceId>,
-    /// How many of them there were before.
+    /// How many of them there were before; [`Importer::count_updated`] adds those of earlier imports.
     pub updated: u64,
+    /// Those that may have been imported earlier.
+    named: Vec<TraceId>,
     /// What was read.
     pub report: Report,
+}
+
+impl Summary {
+    fn new(noted: Noted, report: Report) -> Self {
+        Self { trace_ids: noted.ids, updated: noted.repeated, named: noted.named, report }
+    }
+
+    /// Whether any trace can have been imported earlier.
+    pub fn may_update(&self) -> bool {
+        !self.named.is_empty()
+    }
 }
 
 /// What an import is made with.
@@ -105,14 +119,13 @@ impl Importer {
         let event = TracesImported {
             import_id,
             source_format: report.format.to_owned(),
-            trace_count: i64::try_from(sealed.trace_ids.len()).unwrap_or(i64::MAX),
+            trace_count: i64::try_from(sealed.traces.ids.len()).unwrap_or(i64::MAX),
             step_count: i64::try_from(report.steps).unwrap_or(i64::MAX),
             bundle: sealed.bundle,
         };
         let append =
             Append { stream: StreamId::Import(import_id), expected: Expected::Any, events: vec![event.into()] };
-        let summary = Summary { trace_ids: sealed.trace_ids, updated: sealed.updated, report };
-        Ok(Prepared { appends: vec![append], summary })
+        Ok(Prepared { appends: vec![append], summary: Summary::new(sealed.traces, report) })
     }
 
     /// What an import said that was accepted earlier, for its repeat. Nothing is sealed or stored: the traces may have been
@@ -128,10 +141,23 @@ impl Importer {
         options: ReadOptions,
         source: Source,
     ) -> Result<Summary, ImportError> {
-        let mut traces = TraceIds::new(owner, command, import_of(command), self.pool.clone());
+        let mut traces = TraceIds::new(owner, command);
         let report = read_batches(format, options, source, &mut traces).await?;
-        let (trace_ids, updated) = traces.finish();
-        Ok(Summary { trace_ids, updated, report })
+        Ok(Summary::new(traces.finish(), report))
+    }
+
+    /// Counts the traces that the read models have from earlier imports. To be called once they are far enough.
+    ///
+    /// # Errors
+    /// [`ImportError::Database`].
+    pub async fn count_updated(
+        &self,
+        owner: OwnerId,
+        command: CommandId,
+        summary: &mut Summary,
+    ) -> Result<(), ImportError> {
+        summary.updated += trace_ids::existing(&self.pool, owner, import_of(command), &summary.named).await?;
+        Ok(())
     }
 }
 

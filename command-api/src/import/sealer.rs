@@ -1,7 +1,7 @@
 //! From pieces to sealed frames: trace ids, keys, step ids, digests, titles.
 
 use super::pieces::{Batch, Piece, span_bytes, step_bytes};
-use super::trace_ids::TraceIds;
+use super::trace_ids::{Noted, TraceIds};
 use super::{ImportError, Importer, TakesBatches};
 use serde_json::{Map, Value};
 use stash_domain::ids::{CommandId, ImportId, OwnerId, SubjectId, TraceId, content_subject};
@@ -21,10 +21,8 @@ use std::collections::HashMap;
 pub struct Sealed {
     /// The frames.
     pub bundle: Bundle,
-    /// Ids in the order of the input.
-    pub trace_ids: Vec<TraceId>,
-    /// How many there were before.
-    pub updated: u64,
+    /// The traces.
+    pub(super) traces: Noted,
 }
 
 /// Seals one import.
@@ -59,13 +57,13 @@ impl Sealer {
     /// Starts an import.
     pub fn new(importer: Importer, owner: OwnerId, command: CommandId, import: ImportId) -> Self {
         let writer = BundleWriter::new(importer.store.clone(), owner, Purpose::TRACE_FRAMES);
-        let traces = TraceIds::new(owner, command, import, importer.pool.clone());
+        let traces = TraceIds::new(owner, command);
         Self { importer, owner, import, writer, open: None, traces }
     }
 
     /// Takes a batch: first makes the keys of all traces that begin in it, then seals.
     async fn seal(&mut self, batch: Batch) -> Result<(), ImportError> {
-        let begun = self.traces.note(&batch).await?;
+        let begun = self.traces.note(&batch);
         let keys = self.keys_of(&begun).await?;
         let mut begun = begun.into_iter();
         for piece in batch {
@@ -87,8 +85,7 @@ impl Sealer {
     /// # Errors
     /// [`ImportError::Bundle`].
     pub async fn finish(self) -> Result<Sealed, ImportError> {
-        let (trace_ids, updated) = self.traces.finish();
-        Ok(Sealed { bundle: self.writer.finish().await?, trace_ids, updated })
+        Ok(Sealed { bundle: self.writer.finish().await?, traces: self.traces.finish() })
     }
 
     async fn keys_of(&self, begun: &[TraceId]) -> Result<HashMap<SubjectId, SubjectKey>, ImportError> {

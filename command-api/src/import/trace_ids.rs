@@ -1,4 +1,7 @@
 //! Which traces an import is about: their ids, in the order of the input, and how many of them there were already.
+//!
+//! Only a trace with an external id can have been there before. How many were is asked at the end, once for all, when what was
+//! imported a moment earlier can be seen.
 
 use super::pieces::{Batch, Piece};
 use super::{ImportError, TakesBatches};
@@ -7,74 +10,92 @@ use stash_domain::ids::{CommandId, ImportId, OwnerId, TraceId, content_subject, 
 use std::collections::HashSet;
 use uuid::Uuid;
 
-/// The traces of one import, as they come in. Holds 32 bytes or so of each.
+/// Traces asked about in one statement.
+const TRACES_PER_STATEMENT: usize = 4096;
+
+/// The traces of one import, as they come in. Holds 48 bytes or so of each.
 pub(super) struct TraceIds {
     owner: OwnerId,
     command: CommandId,
-    import: ImportId,
-    pool: PgPool,
     ids: Vec<TraceId>,
     seen: HashSet<TraceId>,
-    updated: u64,
+    named: Vec<TraceId>,
+    repeated: u64,
+}
+
+/// Which traces an import is about.
+pub(super) struct Noted {
+    /// Ids in the order of the input.
+    pub(super) ids: Vec<TraceId>,
+    /// How many of them replace one that came earlier in the same input.
+    pub(super) repeated: u64,
+    /// Those that may have been there before, each once.
+    pub(super) named: Vec<TraceId>,
 }
 
 impl TraceIds {
-    /// None yet. The pool answers which traces there are.
-    pub(super) fn new(owner: OwnerId, command: CommandId, import: ImportId, pool: PgPool) -> Self {
-        Self { owner, command, import, pool, ids: Vec::new(), seen: HashSet::new(), updated: 0 }
+    /// None yet.
+    pub(super) fn new(owner: OwnerId, command: CommandId) -> Self {
+        Self { owner, command, ids: Vec::new(), seen: HashSet::new(), named: Vec::new(), repeated: 0 }
     }
 
     /// Notes the traces that begin in a batch, and returns their ids.
-    ///
-    /// # Errors
-    /// [`ImportError::Database`].
-    pub(super) async fn note(&mut self, batch: &Batch) -> Result<Vec<TraceId>, ImportError> {
-        let begun = self.begun(batch);
-        let new: Vec<TraceId> = begun.iter().copied().filter(|id| self.seen.insert(*id)).collect();
-        // A trace that comes a second time in the same input replaces the first.
-        self.updated += (begun.len() - new.len()) as u64 + self.existing(&new).await?;
-        self.ids.extend(&begun);
-        Ok(begun)
+    pub(super) fn note(&mut self, batch: &Batch) -> Vec<TraceId> {
+        let first = self.ids.len();
+        for piece in batch {
+            if let Piece::Begin(head) = piece {
+                self.begin(head.external_id.as_deref());
+            }
+        }
+        self.ids.get(first..).unwrap_or_default().to_vec()
     }
 
-    /// All ids in the order of the input, and how many of the traces were replaced.
-    pub(super) fn finish(self) -> (Vec<TraceId>, u64) {
-        (self.ids, self.updated)
+    /// What was noted.
+    pub(super) fn finish(self) -> Noted {
+        Noted { ids: self.ids, repeated: self.repeated, named: self.named }
     }
 
     /// A trace without an external id gets its id from the command and its number.
-    fn begun(&self, batch: &Batch) -> Vec<TraceId> {
-        let heads = batch.iter().filter_map(|piece| match piece {
-            Piece::Begin(head) => Some(head),
-            _ => None,
-        });
-        let numbered = (self.ids.len() as u64..).zip(heads);
-        numbered
-            .map(|(number, head)| match &head.external_id {
-                Some(external) => trace_id_of(self.owner, external),
-                None => TraceId(made_by(self.command, "trace", number)),
-            })
-            .collect()
-    }
-
-    async fn existing(&self, traces: &[TraceId]) -> Result<u64, ImportError> {
-        if traces.is_empty() {
-            return Ok(0);
+    fn begin(&mut self, external: Option<&str>) {
+        let Some(external) = external else {
+            self.ids.push(TraceId(made_by(self.command, "trace", self.ids.len() as u64)));
+            return;
+        };
+        let id = trace_id_of(self.owner, external);
+        self.ids.push(id);
+        if self.seen.insert(id) {
+            self.named.push(id);
+        } else {
+            // A trace that comes a second time in the same input replaces the first.
+            self.repeated += 1;
         }
-        let ids: Vec<Uuid> = traces.iter().map(|id| id.0).collect();
-        let subjects: Vec<Uuid> = traces.iter().map(|id| content_subject(self.import, *id).0).collect();
-        let (count,): (i64,) = sqlx::query_as(include_str!("existing.sql"))
-            .bind(self.owner.0)
-            .bind(ids)
-            .bind(subjects)
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(count.unsigned_abs())
     }
 }
 
 impl TakesBatches for TraceIds {
     async fn take(&mut self, batch: Batch) -> Result<(), ImportError> {
-        self.note(&batch).await.map(|_| ())
+        self.note(&batch);
+        Ok(())
     }
+}
+
+/// How many of these traces the read models had before this import.
+///
+/// # Errors
+/// Those of the database.
+pub(super) async fn existing(
+    pool: &PgPool,
+    owner: OwnerId,
+    import: ImportId,
+    traces: &[TraceId],
+) -> Result<u64, sqlx::Error> {
+    let mut existing = 0;
+    for chunk in traces.chunks(TRACES_PER_STATEMENT) {
+        let ids: Vec<Uuid> = chunk.iter().map(|id| id.0).collect();
+        let subjects: Vec<Uuid> = chunk.iter().map(|id| content_subject(import, *id).0).collect();
+        let (count,): (i64,) =
+            sqlx::query_as(include_str!("existing.sql")).bind(owner.0).bind(ids).bind(subjects).fetch_one(pool).await?;
+        existing += count.unsigned_abs();
+    }
+    Ok(existing)
 }

@@ -3,13 +3,14 @@
 use crate::CommandState;
 use crate::dispatch::Refused;
 use stash_domain::commands::jobs::cancel;
-use stash_domain::commands::scoring_runs::request::View;
+use stash_domain::commands::scoring_runs::request::{self, View};
 use stash_domain::error::Code;
 use stash_domain::ids::{JobId, RewardModelId, ScoringRunId, TraceId};
 use stash_domain::views::job::JobState;
 use stash_domain::views::reward_model::status_of;
 use stash_infra::http::Problem;
 use stash_infra::identity::Caller;
+use stash_infra::postgres::OwnerTx;
 use uuid::Uuid;
 
 /// The answer when the caller has no such model.
@@ -21,8 +22,30 @@ fn state_of(name: &str) -> Result<JobState, Problem> {
     JobState::of_name(name).ok_or_else(|| Problem::internal(&format_args!("rm_jobs holds the state {name:?}")))
 }
 
+/// The runs of one trace and model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// How many were requested.
+    pub requested: u64,
+    /// One that is at work, else the newest; none if there is none.
+    pub run: Option<ScoringRunId>,
+    /// Whether it is at work.
+    pub at_work: bool,
+}
+
+async fn runs(tx: &mut OwnerTx, caller: &Caller, model: RewardModelId, trace: TraceId) -> Result<Runs, sqlx::Error> {
+    let (requested, run, at_work): (i64, Option<Uuid>, bool) = sqlx::query_as(include_str!("runs.sql"))
+        .bind(caller.owner_id.0)
+        .bind(trace.0)
+        .bind(model.0)
+        .bind(request::stream(trace, model).to_string())
+        .fetch_one(&mut **tx)
+        .await?;
+    Ok(Runs { requested: requested.unsigned_abs(), run: run.map(ScoringRunId::from), at_work })
+}
+
 impl CommandState {
-    /// What a scoring by this model depends on, and the run that is at work already.
+    /// What a scoring by this model depends on, and the runs of the same trace and model.
     ///
     /// # Errors
     /// `not_found`; those of the database.
@@ -32,7 +55,7 @@ impl CommandState {
         model: RewardModelId,
         trace: TraceId,
         action_count: i64,
-    ) -> Result<(View, Option<ScoringRunId>), Refused> {
+    ) -> Result<(View, Runs), Refused> {
         let mut tx = self.read(caller).await?;
         let row: Option<(Option<String>, String, Option<String>)> = sqlx::query_as(include_str!("reward_model.sql"))
             .bind(caller.owner_id.0)
@@ -42,19 +65,24 @@ impl CommandState {
         let (name, state, metrics) = row.ok_or_else(|| not_found(model))?;
         let metrics: serde_json::Value =
             metrics.and_then(|metrics| serde_json::from_str(&metrics).ok()).unwrap_or_default();
+        let runs = runs(&mut tx, caller, model, trace).await?;
         let view = View {
             action_count,
             model_name: name.unwrap_or_else(|| model.to_string()),
             model_status: status_of(state_of(&state)?).to_owned(),
             scores_actions: metrics.get("action_scoring_version").is_some_and(|version| !version.is_null()),
+            requested: runs.requested,
         };
-        let active: Option<(Uuid,)> = sqlx::query_as(include_str!("active_run.sql"))
-            .bind(caller.owner_id.0)
-            .bind(trace.0)
-            .bind(model.0)
-            .fetch_optional(&mut *tx)
-            .await?;
-        Ok((view, active.map(|(id,)| id.into())))
+        Ok((view, runs))
+    }
+
+    /// The runs of this trace and model.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn scoring_runs(&self, caller: &Caller, model: RewardModelId, trace: TraceId) -> Result<Runs, Refused> {
+        let mut tx = self.read(caller).await?;
+        Ok(runs(&mut tx, caller, model, trace).await?)
     }
 
     /// The job of a model.

@@ -115,6 +115,22 @@ async fn a_second_import_updates_and_equal_steps_keep_their_ids() {
 }
 
 #[tokio::test]
+async fn an_import_counts_what_one_before_it_brought_though_it_is_not_projected_yet() {
+    let world = World::new().await;
+    world.stop_projector().await;
+    let import = async |trace: Value| {
+        let answer = world.post("/traces/import?format=stash").jsonl(&lines(&[trace])).send().await;
+        answer.done(200).json()["updated"].clone()
+    };
+    assert_eq!(import(short("t-1", "a")).await, 0, "the log was empty, so there is nothing to wait for");
+    let unnamed = json!({"steps": [{"role": "user", "content": "a"}]});
+    assert_eq!(import(unnamed).await, 0, "a trace without an external id cannot have been there");
+    let (again, ()) = tokio::join!(import(short("t-1", "b")), world.start_projector());
+    assert_eq!(again, 1);
+    assert_eq!(import(short("t-1", "c")).await, 1);
+}
+
+#[tokio::test]
 async fn a_trace_that_comes_twice_in_one_input_is_there_once_as_it_came_last() {
     let world = World::new().await;
     let data = lines(&[short("t-1", "first"), short("t-1", "last")]);

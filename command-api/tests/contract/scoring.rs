@@ -53,6 +53,35 @@ async fn a_run_at_work_is_joined_and_one_that_is_over_is_not() {
 }
 
 #[tokio::test]
+async fn of_requests_at_the_same_moment_one_starts_the_run_and_the_others_join_it() {
+    const REQUESTS: u64 = 6;
+    let world = World::new().await;
+    let (ids, model) = trained(&world, true).await;
+    // Nothing is projected, so that all of them decide on the same state; then all of them are judged.
+    world.stop_projector().await;
+    let before = world.tail().await;
+    let (path, body) = (format!("/traces/{}/score", ids[0]), json!({"reward_model_id": model}));
+    let request = async |number: u64| world.post(&path).json(&body).idempotent(&format!("key-{number}")).send().await;
+    let requests = futures::future::join_all((0..REQUESTS).map(request));
+    let (answers, ()) = tokio::join!(requests, async {
+        while world.tail().await < before + REQUESTS {
+            tokio::task::yield_now().await;
+        }
+        world.start_projector().await;
+    });
+    let runs: Vec<Value> = answers.into_iter().map(|answer| answer.done(202).json()["id"].clone()).collect();
+    assert!(runs.iter().all(|run| *run == runs[0]), "{runs:?}");
+    assert_eq!(world.count("rm_scoring_runs").await, 1);
+    for number in 0..REQUESTS {
+        assert_eq!(request(number).await.done(202).json()["id"], runs[0], "a repeat answers the same");
+    }
+    let job = world.job_of("rm_scoring_runs", "run_id", runs[0].as_str().unwrap().parse().unwrap()).await;
+    world.claim(job).await;
+    world.complete(job).await;
+    assert_ne!(request(REQUESTS).await.done(202).json()["id"], runs[0], "once it is over");
+}
+
+#[tokio::test]
 async fn things_of_others_are_not_found() {
     let world = World::new().await;
     let (ids, model) = trained(&world, true).await;

@@ -18,9 +18,9 @@ use crate::watermark::Watermarks;
 use bytes::Bytes;
 use sqlx::PgPool;
 use stash_domain::admit::{Judged, Verdict};
-use stash_domain::ids::{CommandId, Digest};
+use stash_domain::ids::{CommandId, Digest, OwnerId};
 use stash_domain::limits::RECORD_BYTES_MAX;
-use stash_domain::position::{Position, PositionToken, partition_of};
+use stash_domain::position::{Offset, Position, PositionToken, partition_of};
 use stash_domain::record::Record;
 use stash_domain::time::Timestamp;
 use std::sync::Arc;
@@ -152,6 +152,18 @@ impl Submitter {
             unanswered = true;
         }
         Ok(None)
+    }
+
+    /// Waits until the read models include every record of this owner that is in the log now, at most for the wait budget, and
+    /// says whether they do.
+    ///
+    /// # Errors
+    /// [`SubmitError::Log`] when the log cannot say how far it is.
+    pub async fn catch_up(&self, owner: OwnerId) -> Result<bool, SubmitError> {
+        let partition = partition_of(owner, self.log.partitions());
+        let tail = self.log.tail(partition).await.map_err(SubmitError::Log)?;
+        let Some(last) = tail.0.checked_sub(1) else { return Ok(true) };
+        Ok(self.marks.wait_for(Position { partition, offset: Offset(last) }, self.wait_budget).await)
     }
 
     /// The verdict on a command, if the read models know it: for repeats and for the status of a pending command.

@@ -62,7 +62,8 @@ pub struct Imported {
     pub imported: u64,
     /// Their ids, in the order of the input.
     pub trace_ids: Vec<Uuid>,
-    /// How many of them there were already.
+    /// How many of them there were already, imports acknowledged before this one included. Only while the read models lag
+    /// behind by more than a command waits may it be too low.
     pub updated: u64,
     /// Records not taken, the first 1,000 of them.
     pub skipped: Vec<PlacedIssue>,
@@ -113,7 +114,7 @@ pub async fn handle(
 ) -> Result<Response, Refused> {
     let upload = receive(&state, &headers, request).await?;
     // Only now, so that callers who send slowly keep nobody waiting.
-    let _turn = state.imports.acquire().await.map_err(|_| Problem::internal(&"imports are closed"))?;
+    let turn = state.imports.acquire().await.map_err(|_| Problem::internal(&"imports are closed"))?;
     let command = state.begin(&caller, &idempotency, idempotency.digest_of_digest(upload.digest)).await?;
     let Opened { query, source, warning } = upload.open().await?;
     let options = ReadOptions { on_error: query.on_error, ..ReadOptions::default() };
@@ -123,12 +124,36 @@ pub async fn handle(
         let recalled = importer.recall(owner, command.id, query.format, options, source).await;
         let mut summary = recalled.map_err(import_problem)?;
         warning.into_iter().for_each(|issue| summary.report.warnings.push(issue));
+        count_updated(&state, &caller, &command, &mut summary).await?;
         return Ok(answer(summary, done));
     }
     let prepared = importer.prepare(owner, command.id, query.format, options, source).await;
     let mut prepared = prepared.map_err(import_problem)?;
     warning.into_iter().for_each(|issue| prepared.summary.report.warnings.push(issue));
+    // What is left is short and needs little memory, so the next import may begin.
+    drop(turn);
+    count_updated(&state, &caller, &command, &mut prepared.summary).await?;
     finish(&state, &caller, &idempotency, &command, prepared).await
+}
+
+/// Counts which of the traces there were already, once the read models include what is in the log now: an import that was
+/// acknowledged a moment ago is durable, but may not be projected yet.
+async fn count_updated(
+    state: &CommandState,
+    caller: &Caller,
+    command: &Command,
+    summary: &mut Summary,
+) -> Result<(), Refused> {
+    if !summary.may_update() {
+        return Ok(());
+    }
+    // Whether in time or not: an import is not refused because projections lag behind.
+    state.submitter.catch_up(caller.owner_id).await.map_err(submit_problem)?;
+    state
+        .importer
+        .count_updated(caller.owner_id, command.id, summary)
+        .await
+        .map_err(|error| import_problem(error).into())
 }
 
 /// A body that has come in whole.

@@ -1,7 +1,7 @@
 //! `POST /traces/{trace_id}/score`
 
 use crate::CommandState;
-use crate::dispatch::Refused;
+use crate::dispatch::{Accepted, Command, Refused};
 use crate::path::TracePath;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -9,7 +9,8 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use stash_domain::commands::scoring_runs::request;
 use stash_domain::error::Code;
-use stash_domain::ids::RewardModelId;
+use stash_domain::ids::{RewardModelId, ScoringRunId, TraceId};
+use stash_domain::position::PositionToken;
 use stash_infra::http::{At, Idempotency, JsonBody, Problem};
 use stash_infra::identity::Caller;
 use stash_query_api::types::ScoringRun;
@@ -25,7 +26,8 @@ pub struct ScoreBody {
 
 /// Scores a trace's actions with a trained model.
 ///
-/// A run of the same trace and model that is still at work is joined rather than started again.
+/// A run of the same trace and model that is still at work is joined rather than started again; so is one that another request
+/// started at the same moment.
 #[utoipa::path(post, operation_id = "score_trace", path = "/traces/{trace_id}/score", tag = "traces", request_body = ScoreBody,
     params(("trace_id" = String, Path, description = "its id, or `external:` and its external id")),
     responses((status = 202, description = "queued", body = ScoringRun), crate::openapi::CommandProblems))]
@@ -37,25 +39,54 @@ pub async fn handle(
     body: JsonBody<ScoreBody>,
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(&body.bytes)).await?;
-    let (run_id, _) = request::ids(command.id);
+    let (trace, model) = (path.id(caller.owner_id), RewardModelId(body.reward_model_id));
     let (run_id, position) = match &command.earlier {
-        Some(judged) => (run_id, state.repeat(&caller, judged)?.position),
-        None => {
-            let trace = state.trace(&caller, &path).await?;
-            let model = RewardModelId(body.reward_model_id);
-            let (view, active) = state.scoring_view(&caller, model, trace.id, trace.action_count).await?;
-            match active {
-                Some(active) => (active, state.applied(&caller)),
-                None => {
-                    let appends = request::decide(command.id, trace.id, model, state.compute()?, &view)?;
-                    (run_id, state.submit(&caller, &command, appends).await?.position)
-                }
-            }
-        }
+        Some(judged) => own_or_joined(&state, &caller, &command, (trace, model), state.repeat(&caller, judged)).await?,
+        None => start_or_join(&state, &caller, &command, &path, model).await?,
     };
     let mut tx = state.read(&caller).await?;
     let run = stash_query_api::load::scoring_run(&mut tx, caller.owner_id, run_id).await?;
     let run =
         run.ok_or_else(|| Problem::new(Code::NotFound, "the trace was deleted meanwhile, and the run with it"))?;
     Ok((StatusCode::ACCEPTED, At(position), axum::Json(run)).into_response())
+}
+
+/// A run and the position at which reads include it.
+type Placed = (ScoringRunId, Option<PositionToken>);
+
+/// Joins the run at work, or requests one.
+async fn start_or_join(
+    state: &CommandState,
+    caller: &Caller,
+    command: &Command,
+    path: &TracePath,
+    model: RewardModelId,
+) -> Result<Placed, Refused> {
+    let trace = state.trace(caller, path).await?;
+    let (view, runs) = state.scoring_view(caller, model, trace.id, trace.action_count).await?;
+    if let (Some(run), true) = (runs.run, runs.at_work) {
+        return Ok((run, state.applied(caller)));
+    }
+    let appends = request::decide(command.id, trace.id, model, state.compute()?, &view)?;
+    let submitted = state.submit(caller, command, appends).await;
+    own_or_joined(state, caller, command, (trace.id, model), submitted).await
+}
+
+/// The command's own run; where another request came first, that one's.
+async fn own_or_joined(
+    state: &CommandState,
+    caller: &Caller,
+    command: &Command,
+    (trace, model): (TraceId, RewardModelId),
+    outcome: Result<Accepted, Refused>,
+) -> Result<Placed, Refused> {
+    match outcome {
+        Ok(accepted) => Ok((request::ids(command.id).0, accepted.position)),
+        Err(Refused::Problem(problem)) if problem.code() == Code::VersionConflict => {
+            let runs = state.scoring_runs(caller, model, trace).await?;
+            let run = runs.run.ok_or(Refused::Problem(problem))?;
+            Ok((run, state.applied(caller)))
+        }
+        Err(refused) => Err(refused),
+    }
 }

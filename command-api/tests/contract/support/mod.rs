@@ -206,6 +206,12 @@ impl World {
         self.get(path).after(command).send().await
     }
 
+    /// Where the log's partition of the test's account ends.
+    pub(crate) async fn tail(&self) -> u64 {
+        let partition = stash_domain::position::partition_of(self.owner, PARTITIONS);
+        self.log.tail(partition).await.unwrap().0
+    }
+
     /// Counts rows of a table.
     pub(crate) async fn count(&self, table: &'static str) -> i64 {
         let query = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"));

@@ -1,9 +1,12 @@
 //! Asks a trained model to score a trace's actions.
+//!
+//! All requests for one trace and one model are events of one stream, and each names the version it saw. So of two that were
+//! made at the same moment one is void, and joins the run of the other.
 
 use crate::commands::Rejection;
 use crate::error::Code;
 use crate::events::{JobRequested, ScoringRequested};
-use crate::ids::{CommandId, JobId, RewardModelId, ScoringRunId, TraceId, made_by};
+use crate::ids::{CommandId, JobId, RewardModelId, ScoringRunId, TraceId, derive, made_by};
 use crate::record::{Append, Expected, StreamId};
 
 /// What the command depends on.
@@ -17,6 +20,13 @@ pub struct View {
     pub model_status: String,
     /// Whether the model learnt from actions, and so can score them.
     pub scores_actions: bool,
+    /// Runs of this trace and model requested so far: the version of their stream.
+    pub requested: u64,
+}
+
+/// The stream of all requests for this trace and model.
+pub fn stream(trace: TraceId, model: RewardModelId) -> StreamId {
+    StreamId::ScoringRun(derive("scoring-requests", &[trace.0.as_bytes(), model.0.as_bytes()]).into())
 }
 
 /// The run and job that a command makes.
@@ -63,7 +73,11 @@ pub fn decide(
         run_id: Some(run_id),
     };
     Ok(vec![
-        Append { stream: StreamId::ScoringRun(run_id), expected: Expected::Any, events: vec![requested.into()] },
+        Append {
+            stream: stream(trace_id, reward_model_id),
+            expected: Expected::Version(view.requested),
+            events: vec![requested.into()],
+        },
         Append { stream: StreamId::Job(job_id), expected: Expected::Any, events: vec![job.into()] },
     ])
 }
