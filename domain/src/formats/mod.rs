@@ -11,6 +11,7 @@
 //! A new format is a module here that implements [`Format`], a line in [`FORMATS`], a page `docs/formats/<name>.md` and a
 //! folder of cases `tests/formats/<name>/`.
 
+mod anthropic_messages;
 mod common;
 mod detect;
 mod openai_chat;
@@ -52,6 +53,7 @@ trait Format: Sync {
 /// anthropic_messages, openai_chat. Envelopes come before what they may hold.
 const FORMATS: &[&dyn Format] = &[
     &stash::Stash,
+    &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenaiChat, // last: its plain messages fit other formats too
 ];
 

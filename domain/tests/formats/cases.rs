@@ -1,8 +1,12 @@
 //! The golden cases.
+//!
+//! A case may also have `steps.json`: the steps of each trace as a person derived them from the format's rules. They are
+//! compared as subsets (what was found may have more fields), ids that begin with `$` as variables.
 
 use crate::support::{export, good, shown, traces_of};
 use serde_json::{Value, json};
 use stash_domain::formats::{Listed, OnError};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn folders(path: &Path) -> Vec<PathBuf> {
@@ -63,6 +67,39 @@ fn the_export_of_every_case_reads_back_the_same() {
             if report.is_ok_and(|report| report.traces > 0) {
                 assert_eq!(good("stash", &export(&traces)), traces, "{}", folder.display());
             }
+        }
+    }
+}
+
+/// Whether everything expected stands in what was found. A text that begins with `$` is any text, the same wherever it stands.
+fn holds(expected: &Value, found: &Value, variables: &mut BTreeMap<String, String>) -> bool {
+    match (expected, found) {
+        (Value::String(name), Value::String(text)) if name.starts_with('$') => {
+            !text.is_empty() && variables.entry(name.clone()).or_insert_with(|| text.clone()) == text
+        }
+        (Value::Object(expected), Value::Object(found)) => {
+            expected.iter().all(|(key, value)| holds(value, found.get(key).unwrap_or(&Value::Null), variables))
+        }
+        (Value::Array(expected), Value::Array(found)) => {
+            expected.len() == found.len()
+                && expected.iter().zip(found).all(|(expected, found)| holds(expected, found, variables))
+        }
+        _ => expected == found,
+    }
+}
+
+#[test]
+fn the_steps_are_those_that_the_rules_give() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    for format_folder in folders(&root) {
+        let format = format_folder.file_name().unwrap().to_str().unwrap();
+        for folder in folders(&format_folder) {
+            let Ok(written) = std::fs::read(folder.join("steps.json")) else { continue };
+            let expected: Value = serde_json::from_slice(&written).unwrap();
+            let traces = good(format, &std::fs::read(folder.join("in.jsonl")).unwrap());
+            let found = json!(traces.iter().map(|trace| json!(trace.steps)).collect::<Vec<_>>());
+            let shown = serde_json::to_string_pretty(&found).unwrap();
+            assert!(holds(&expected, &found, &mut BTreeMap::new()), "{}\nfound: {shown}", folder.display());
         }
     }
 }

@@ -22,6 +22,17 @@ fn each_shape_is_recognised() {
         (r#"{"input":{"messages":[]},"preferred_output":[]}"#, "openai_chat"),
         (r#"{"custom_id":"a","body":{"messages":[]}}"#, "openai_chat"),
         (r#"{"choices":[]}"#, "openai_chat"),
+        (r#"{"system":"s","messages":[{"role":"user","content":"x"}]}"#, "anthropic_messages"),
+        (
+            r#"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url"}}]}]}"#,
+            "anthropic_messages",
+        ),
+        (r#"[{"role":"assistant","content":[{"type":"tool_use","name":"f"}]}]"#, "anthropic_messages"),
+        (r#"[[{"role":"assistant","content":[{"type":"thinking","thinking":"x"}]}]]"#, "anthropic_messages"),
+        (r#"{"messages":[],"response":{"type":"message","content":[]}}"#, "anthropic_messages"),
+        (r#"{"custom_id":"a","result":{"type":"succeeded","message":{"content":[]}}}"#, "anthropic_messages"),
+        (r#"{"custom_id":"a","params":{"messages":[]}}"#, "anthropic_messages"),
+        (r#"{"type":"message","role":"assistant","content":[],"usage":{}}"#, "anthropic_messages"),
         ("\u{FEFF}\n{\"messages\":[]}", "openai_chat"),
         ("damaged {\n{\"messages\":[]}", "openai_chat"),
     ] {
@@ -34,6 +45,8 @@ fn a_record_that_can_only_be_one_format_decides_over_earlier_ones() {
     let plain = r#"{"messages":[{"role":"user","content":"x"}]}"#;
     let called = r#"{"messages":[{"role":"user","content":"x"},{"role":"tool","content":"y","tool_call_id":"1"}]}"#;
     assert_eq!(detected(&format!("{plain}\n{called}")), "openai_chat");
+    let thought = r#"{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"y"}]}]}"#;
+    assert_eq!(detected(&format!("{plain}\n{thought}")), "anthropic_messages");
     let stash = r#"{"steps":[{"role":"user","content":"x"}],"messages":[]}"#;
     assert_eq!(detected(&format!("{}{stash}", "oops\n".repeat(49))), "stash");
     assert!(detected(&format!("{}{stash}", "oops\n".repeat(50))).contains("no known format"));

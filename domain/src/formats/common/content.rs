@@ -72,7 +72,7 @@ pub(crate) fn result(content: Json) -> Content {
 }
 
 /// Whether it is a part of a kind that is known.
-fn is_part(json: &Json) -> bool {
+pub(super) fn is_part(json: &Json) -> bool {
     json.get("type").and_then(Json::as_text).is_some_and(|kind| kind_of(kind) != Kind::Unknown)
 }
 
@@ -98,7 +98,7 @@ fn kind_of(name: &str) -> Kind {
         "image" | "image_url" | "image_file" | "input_image" | "output_image" => Kind::Image,
         "audio" | "audio_url" | "input_audio" | "output_audio" => Kind::Audio,
         "video" | "video_url" | "input_video" => Kind::Video,
-        "file" | "file_url" | "input_file" | "document" | "container_upload" => Kind::File,
+        "file" | "file_url" | "input_file" | "document" | "container_upload" | "search_result" => Kind::File,
         _ => Kind::Unknown,
     }
 }
@@ -126,8 +126,11 @@ fn piece(part: Json) -> Piece {
     }
 }
 
-/// The text of a document that carries it inline.
+/// The text of a document or search result that carries it inline.
 fn inline_text(part: &Json) -> Option<String> {
+    if part.get("type")?.as_text()? == "search_result" {
+        return Some(message(part.get("content")?.clone()).text);
+    }
     let source = part.get("source")?;
     match source.get("type")?.as_text()? {
         "text" => source.get("data")?.as_text().map(str::to_owned),

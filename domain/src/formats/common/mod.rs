@@ -1,5 +1,6 @@
 //! What formats share. Each file is one rule or one mechanism; a format only says what is special about it.
 
+pub(super) mod blocks;
 pub(super) mod call_ids;
 pub(super) mod clean;
 pub(super) mod content;
@@ -16,3 +17,4 @@ pub(super) mod source;
 pub(super) mod take;
 pub(super) mod time;
 pub(super) mod tool_input;
+pub(super) mod turns;

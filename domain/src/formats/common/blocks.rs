@@ -1,0 +1,309 @@
+//! Content blocks of Anthropic messages, as they stand in requests, responses, session files and spans.
+//!
+//! [`blocks`] takes a message's `content` in any form and gives its pieces in their order. It never fails: what is not
+//! understood leaves a mark or stays as JSON, with a warning. Bytes of images and documents are never copied.
+
+use super::content::{self, is_part};
+use super::json::{Json, into_map};
+use super::tool_input::tool_input;
+use serde_json::{Map, Value};
+
+/// What a content holds.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Blocks {
+    /// The pieces, in order.
+    pub(crate) pieces: Vec<Piece>,
+    /// Whether any text cites: such texts are cut within sentences and joined without a line feed.
+    pub(crate) cited: bool,
+    /// What was changed or left out.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// One block.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Piece {
+    /// Something said.
+    Text(String),
+    /// What stands in place of something that is no text, such as `[image]`, or the text of a document.
+    Mark(String),
+    /// Reasoning; no part of what was said.
+    Reasoning(String),
+    /// A call of a tool, whoever runs it.
+    Call(Call),
+    /// The result of a call.
+    Result(Answer),
+    /// The summary that stands for all that was said before.
+    Compaction(String),
+    /// Something about the conversation that nobody said: its name and what it is.
+    Note(String, Json),
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Call {
+    /// Its id, if it has one.
+    pub(crate) id: Option<String>,
+    /// The tool.
+    pub(crate) name: String,
+    /// The arguments.
+    pub(crate) input: Map<String, Value>,
+    /// Further fields of the block.
+    pub(crate) metadata: Map<String, Value>,
+}
+
+/// The result of a call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Answer {
+    /// Id of the call, if it is given.
+    pub(crate) id: Option<String>,
+    /// The tool, if it is named.
+    pub(crate) tool: Option<String>,
+    /// The result as text.
+    pub(crate) text: String,
+    /// Whether it is marked as an error.
+    pub(crate) is_error: bool,
+}
+
+/// The name of a tool that a call does not name.
+const UNNAMED_TOOL: &str = "unknown";
+
+/// Takes the content of a message apart.
+pub(crate) fn blocks(content: Json) -> Blocks {
+    let mut found = Blocks::default();
+    match content {
+        Json::Null => {}
+        Json::Text(text) => found.pieces.push(Piece::Text(text)),
+        Json::List(items) => items.into_iter().for_each(|item| found.take(item)),
+        block @ Json::Object(_) if block.get("type").is_some() => found.take(block),
+        other => found.pieces.push(Piece::Text(without_base64(other).compact())),
+    }
+    found
+}
+
+/// A result's content as text: a string as it is, parts joined by line feeds, any other JSON compact.
+pub(crate) fn result_text(content: Json, warnings: &mut Vec<String>) -> String {
+    match content {
+        Json::Text(text) => text,
+        Json::List(items) if items.iter().any(is_part) => {
+            let texts = items.into_iter().map(|item| match item {
+                Json::Text(text) => text,
+                part if is_part(&part) => part_text(part, warnings),
+                other => without_base64(other).compact(),
+            });
+            let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+            texts.join("\n")
+        }
+        part if is_part(&part) => part_text(part, warnings),
+        Json::Null => String::new(),
+        Json::List(items) if items.is_empty() => String::new(),
+        other => without_base64(other).compact(),
+    }
+}
+
+fn part_text(part: Json, warnings: &mut Vec<String>) -> String {
+    let content = content::message(Json::List(vec![part]));
+    warn_unknown(content.unknown, warnings);
+    content.text
+}
+
+impl Blocks {
+    fn take(&mut self, block: Json) {
+        let kind = match &block {
+            Json::Text(_) => "text".to_owned(),
+            _ => block.get("type").and_then(Json::as_text).unwrap_or("").to_owned(),
+        };
+        match kind.as_str() {
+            kind if kind == "tool_use" || kind.ends_with("_tool_use") => self.call(block),
+            kind if kind == "tool_result" || kind.ends_with("_tool_result") => self.result(block),
+            "" if block.get("tool_use_id").is_some() => self.result(block),
+            "compaction" => {
+                let text = block.get("content").cloned().map_or_else(String::new, |content| self.text_of(content));
+                self.pieces.push(Piece::Compaction(text));
+            }
+            "tool_addition" | "tool_removal" => {
+                if block.is_too_deep() {
+                    self.warnings.push(format!("a {kind} was left out: it nests too deep"));
+                } else {
+                    let fields = fields_without(block, &["type", "cache_control"]);
+                    self.pieces.push(Piece::Note(kind, Json::Object(fields)));
+                }
+            }
+            _ => self.said(&kind, block),
+        }
+    }
+
+    fn call(&mut self, block: Json) {
+        let name = match block.get("name").and_then(Json::as_text) {
+            Some(name) if !name.is_empty() => name.to_owned(),
+            _ => {
+                self.warnings.push(format!("a call names no tool; the name {UNNAMED_TOOL:?} was given to it"));
+                UNNAMED_TOOL.to_owned()
+            }
+        };
+        let id = id_of(&block, &["id"]);
+        let recorded = block.get("input").cloned();
+        let compact = recorded.as_ref().filter(|input| input.is_too_deep()).map(Json::compact);
+        let input = tool_input(recorded).unwrap_or_else(|_| {
+            self.warnings.push(format!("the input of a call of {name:?} nests too deep and was kept as text"));
+            Map::from_iter([("_raw".to_owned(), Value::String(compact.unwrap_or_default()))])
+        });
+        let more = fields_without(block, &["type", "id", "name", "input", "cache_control"]);
+        let metadata = into_map(more.into_iter().filter(|(_, value)| is_worth_keeping(value)).collect());
+        self.pieces.push(Piece::Call(Call { id, name, input, metadata }));
+    }
+
+    fn result(&mut self, block: Json) {
+        let id = id_of(&block, &["tool_use_id", "tool_call_id"]);
+        let content = block.get("content").cloned().unwrap_or(Json::Null);
+        // Server tools have no flag; an error of theirs has a type of its own.
+        let failed = content.get("type").and_then(Json::as_text).is_some_and(|kind| kind.ends_with("_error"));
+        let is_error = block.get("is_error") == Some(&Json::Bool(true)) || failed;
+        let tool = block.get("name").and_then(Json::as_text).map(str::to_owned);
+        let text = result_text(content, &mut self.warnings);
+        self.pieces.push(Piece::Result(Answer { id, tool, text, is_error }));
+    }
+
+    fn said(&mut self, kind: &str, block: Json) {
+        self.cited |= matches!(block.get("citations"), Some(Json::List(items)) if !items.is_empty());
+        let content = content::message(Json::List(vec![block]));
+        warn_unknown(content.unknown, &mut self.warnings);
+        if let Some(reasoning) = content.reasoning {
+            self.pieces.push(Piece::Reasoning(reasoning));
+        } else if matches!(kind, "" | "text" | "input_text" | "output_text" | "refusal") {
+            self.pieces.push(Piece::Text(content.text));
+        } else if !content.text.is_empty() {
+            self.pieces.push(Piece::Mark(content.text));
+        }
+    }
+
+    fn text_of(&mut self, content: Json) -> String {
+        let content = content::message(content);
+        warn_unknown(content.unknown, &mut self.warnings);
+        content.text
+    }
+}
+
+fn warn_unknown(kinds: Vec<String>, warnings: &mut Vec<String>) {
+    for kind in kinds {
+        let shown: String = kind.chars().take(40).collect();
+        warnings.push(format!("a part of the unknown type {shown:?} was replaced by [file]"));
+    }
+}
+
+/// An id; a number is taken as its digits.
+fn id_of(block: &Json, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| match block.get(key)? {
+        Json::Text(id) if !id.is_empty() => Some(id.clone()),
+        Json::Number(number) => Some(number.to_string()),
+        _ => None,
+    })
+}
+
+fn fields_without(block: Json, keys: &[&str]) -> Vec<(String, Json)> {
+    match block {
+        Json::Object(fields) => fields.into_iter().filter(|(key, _)| !keys.contains(&key.as_str())).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_worth_keeping(value: &Json) -> bool {
+    *value != Json::Null && !value.is_too_deep()
+}
+
+/// The same JSON, with a mark in place of the bytes of every base64 source in it.
+fn without_base64(json: Json) -> Json {
+    match json {
+        Json::List(items) => Json::List(items.into_iter().map(without_base64).collect()),
+        Json::Object(fields) => {
+            let text = |key: &str| {
+                fields.iter().rev().find(|(name, _)| name == key).and_then(|(_, value)| value.as_text()).unwrap_or("")
+            };
+            let mark = (text("type") == "base64")
+                .then(|| if text("media_type").starts_with("image/") { "[image]" } else { "[file]" });
+            let fields = fields.into_iter().map(|(key, value)| match mark {
+                Some(mark) if key == "data" => (key, Json::Text(mark.to_owned())),
+                _ => (key, without_base64(value)),
+            });
+            Json::Object(fields.collect())
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Blocks {
+        blocks(serde_json::from_str(text).unwrap())
+    }
+
+    fn result(content: &str) -> String {
+        let found = of(&format!(r#"[{{"type":"tool_result","tool_use_id":"t","content":{content}}}]"#));
+        match found.pieces.as_slice() {
+            [Piece::Result(answer)] => answer.text.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_block_is_a_piece_in_its_place() {
+        let found = of(
+            r#"[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"redacted_thinking","data":"x"},
+            {"type":"text","text":"Look","citations":null},{"type":"image","source":{"type":"base64","data":"AAAA"}},
+            {"type":"document","source":{"type":"text","data":"inline"}},
+            {"type":"search_result","source":"s","title":"t","content":[{"type":"text","text":"found"}]},
+            {"type":"mcp_tool_use","id":"m1","name":"wx","server_name":"srv","input":"{\"a\":1}"},
+            {"type":"mcp_tool_result","tool_use_id":"m1","is_error":true,"content":[{"type":"text","text":"no"}]},
+            {"type":"compaction","content":"so far"},{"type":"tool_addition","tool":{"name":"x"}},{"type":"text","text":""}]"#,
+        );
+        let object = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap();
+        let expected = vec![
+            Piece::Reasoning("hm".into()),
+            Piece::Text("Look".into()),
+            Piece::Mark("[image]".into()),
+            Piece::Mark("inline".into()),
+            Piece::Mark("found".into()),
+            Piece::Call(Call {
+                id: Some("m1".into()),
+                name: "wx".into(),
+                input: object(r#"{"a":1}"#),
+                metadata: object(r#"{"server_name":"srv"}"#),
+            }),
+            Piece::Result(Answer { id: Some("m1".into()), tool: None, text: "no".into(), is_error: true }),
+            Piece::Compaction("so far".into()),
+            Piece::Note("tool_addition".into(), serde_json::from_str(r#"{"tool":{"name":"x"}}"#).unwrap()),
+            Piece::Text(String::new()),
+        ];
+        assert_eq!(found, Blocks { pieces: expected, cited: false, warnings: Vec::new() });
+    }
+
+    #[test]
+    fn a_result_is_text_or_compact_json_without_bytes() {
+        assert_eq!(result(r#""as is""#), "as is");
+        assert_eq!(result("null"), "");
+        assert_eq!(result("[]"), "");
+        assert_eq!(result(r#"[{"type":"text","text":"a"},{"type":"image","source":{}}]"#), "a\n[image]");
+        let reference = r#"{"type":"tool_reference","tool_name":"x"}"#;
+        assert_eq!(result(&format!("[{reference}]")), format!("[{reference}]"));
+        assert_eq!(result(&format!(r#"[{{"type":"image"}},{reference}]"#)), format!("[image]\n{reference}"));
+        assert_eq!(
+            result(r#"{"type":"web_fetch_result","d":{"type":"base64","media_type":"application/pdf","data":"QQ=="}}"#),
+            r#"{"type":"web_fetch_result","d":{"type":"base64","media_type":"application/pdf","data":"[file]"}}"#
+        );
+    }
+
+    #[test]
+    fn what_is_not_understood_is_kept_with_a_warning() {
+        let found = of(r#"["plain",{"type":"hologram"},{"type":"tool_use","input":[1]}]"#);
+        assert_eq!(found.warnings.len(), 2);
+        assert_eq!(found.pieces.first(), Some(&Piece::Text("plain".into())));
+        assert_eq!(found.pieces.get(1), Some(&Piece::Mark("[file]".into())));
+        assert!(
+            matches!(found.pieces.get(2), Some(Piece::Call(call)) if call.name == UNNAMED_TOOL && call.id.is_none())
+        );
+        let deep = format!(r#"[{{"type":"tool_use","name":"f","input":{}1{}}}]"#, "[".repeat(110), "]".repeat(110));
+        assert_eq!(of(&deep).warnings.len(), 1);
+        assert_eq!(of("7").pieces, [Piece::Text("7".into())]);
+    }
+}

@@ -1,0 +1,258 @@
+//! Steps from pieces: what the content blocks of messages become, one message after another.
+//!
+//! 1. Texts that follow one another in a message are one step; each call and each result is a step of its own, in place.
+//! 2. Reasoning goes into `metadata.reasoning` of the next step of the agent in its message.
+//! 3. A summary that stands for what was said before is a user step with `metadata.compaction`.
+//! 4. Empty texts are no steps; a result always is.
+
+use super::blocks::{Answer, Call, Piece};
+use super::call_ids::CallIds;
+use super::json::Json;
+use super::record::{Out, Stop};
+use crate::trace::{Role, Step};
+use serde_json::{Map, Value};
+
+/// What is known of a message beside its content.
+#[derive(Clone, Debug)]
+pub(crate) struct Voice {
+    /// Who speaks.
+    pub(crate) role: Role,
+    /// Metadata of every step of the message.
+    pub(crate) each: Map<String, Value>,
+    /// Metadata of its first step.
+    pub(crate) first: Map<String, Value>,
+    /// Metadata of its first step of the agent.
+    pub(crate) agent: Map<String, Value>,
+    /// Whether its texts are joined without a line feed.
+    pub(crate) glued: bool,
+}
+
+impl Voice {
+    /// Of someone of whom nothing else is known.
+    pub(crate) fn new(role: Role) -> Self {
+        Self { role, each: Map::new(), first: Map::new(), agent: Map::new(), glued: false }
+    }
+}
+
+/// A step of text that may go on.
+struct Run {
+    role: Role,
+    text: String,
+    /// Whether what stands last is a mark, which never joins without a line feed.
+    ends_with_mark: bool,
+    metadata: Map<String, Value>,
+}
+
+/// Writes the steps of a trace.
+pub(crate) struct Turns {
+    calls: CallIds,
+    voice: Voice,
+    run: Option<Run>,
+    reasoning: Option<String>,
+    /// Notes that wait for a step.
+    notes: Map<String, Value>,
+    /// Whether texts of white space alone count as empty.
+    drop_blank: bool,
+    /// Reasonings that no step went with.
+    pub(crate) reasoning_lost: u64,
+}
+
+impl Turns {
+    /// Begins a trace. `drop_blank`: whether texts of white space alone count as empty.
+    pub(crate) fn new(drop_blank: bool) -> Self {
+        let voice = Voice::new(Role::User);
+        Self {
+            calls: CallIds::default(),
+            voice,
+            run: None,
+            reasoning: None,
+            notes: Map::new(),
+            drop_blank,
+            reasoning_lost: 0,
+        }
+    }
+
+    /// The next message begins.
+    pub(crate) fn begin(&mut self, voice: Voice, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.end(out)?;
+        self.voice = voice;
+        Ok(())
+    }
+
+    /// Takes the next piece of the message.
+    pub(crate) fn piece(&mut self, piece: Piece, out: &mut Out<'_>) -> Result<(), Stop> {
+        match piece {
+            Piece::Text(text) => self.text(&text, false, out),
+            Piece::Mark(mark) => self.text(&mark, true, out),
+            Piece::Reasoning(text) => {
+                if !text.trim().is_empty() {
+                    join(self.reasoning.get_or_insert_default(), "\n", &text);
+                }
+                Ok(())
+            }
+            Piece::Call(call) => self.call(call, out),
+            Piece::Result(answer) => self.result(answer, out),
+            Piece::Compaction(text) => self.compaction(text, out),
+            Piece::Note(name, value) => {
+                match self.notes.entry(name).or_insert_with(|| Value::Array(Vec::new())) {
+                    Value::Array(notes) => notes.push(value.into_value()),
+                    other => *other = value.into_value(),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends the text that may still go on: what comes next stands apart from it.
+    pub(crate) fn pause(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        let Some(mut run) = self.run.take() else { return Ok(()) };
+        if run.role == Role::Assistant {
+            self.add_reasoning(&mut run.metadata);
+        }
+        out.step(Step {
+            role: run.role,
+            content: run.text,
+            tool_name: None,
+            tool_input: None,
+            tool_call_id: None,
+            metadata: kept(run.metadata),
+        })
+    }
+
+    /// Ends the message.
+    pub(crate) fn end(&mut self, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.pause(out)?;
+        if self.reasoning.take().is_some() {
+            self.reasoning_lost += 1;
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str, is_mark: bool, out: &mut Out<'_>) -> Result<(), Stop> {
+        if text.is_empty() || self.drop_blank && text.trim().is_empty() {
+            return Ok(());
+        }
+        let role = self.voice.role;
+        if self.run.as_ref().is_some_and(|run| run.role != role) {
+            self.pause(out)?;
+        }
+        if self.run.is_none() {
+            let mut metadata = self.metadata(role);
+            if role == Role::Assistant {
+                self.add_reasoning(&mut metadata);
+            }
+            self.run = Some(Run { role, text: String::new(), ends_with_mark: false, metadata });
+        }
+        if let Some(run) = &mut self.run {
+            let glued = self.voice.glued && !is_mark && !run.ends_with_mark;
+            join(&mut run.text, if glued { "" } else { "\n" }, text);
+            run.ends_with_mark = is_mark;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: Call, out: &mut Out<'_>) -> Result<(), Stop> {
+        // Reasoning between a text and a call belongs to the call.
+        let reasoning = self.reasoning.take();
+        self.pause(out)?;
+        if let Some(reasoning) = reasoning {
+            join(self.reasoning.get_or_insert_default(), "\n", &reasoning);
+        }
+        let mut metadata = self.metadata(Role::Assistant);
+        self.add_reasoning(&mut metadata);
+        for (name, value) in call.metadata {
+            metadata.entry(name).or_insert(value);
+        }
+        let id = self.calls.call(call.id, &call.name);
+        out.step(Step {
+            role: Role::Assistant,
+            content: String::new(),
+            tool_name: Some(call.name),
+            tool_input: Some(call.input),
+            tool_call_id: Some(id),
+            metadata: kept(metadata),
+        })
+    }
+
+    fn result(&mut self, answer: Answer, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.pause(out)?;
+        let mut metadata = self.metadata(Role::Tool);
+        if answer.is_error {
+            metadata.insert("is_error".to_owned(), Value::Bool(true));
+        }
+        let (id, called) = self.calls.result(answer.id, answer.tool.as_deref());
+        out.step(Step {
+            role: Role::Tool,
+            content: answer.text,
+            tool_name: answer.tool.or(called),
+            tool_input: None,
+            tool_call_id: Some(id),
+            metadata: kept(metadata),
+        })
+    }
+
+    fn compaction(&mut self, content: String, out: &mut Out<'_>) -> Result<(), Stop> {
+        self.pause(out)?;
+        if content.trim().is_empty() {
+            return Ok(());
+        }
+        let mut metadata = self.metadata(Role::User);
+        metadata.insert("compaction".to_owned(), Value::Bool(true));
+        let (tool_name, tool_input, tool_call_id) = (None, None, None);
+        out.step(Step { role: Role::User, content, tool_name, tool_input, tool_call_id, metadata: kept(metadata) })
+    }
+
+    /// Metadata of the message's next step, which is one of this role.
+    fn metadata(&mut self, role: Role) -> Map<String, Value> {
+        let mut metadata = std::mem::take(&mut self.voice.first);
+        metadata.append(&mut std::mem::take(&mut self.notes));
+        if role == Role::Assistant {
+            metadata.append(&mut std::mem::take(&mut self.voice.agent));
+        }
+        for (name, value) in &self.voice.each {
+            metadata.insert(name.clone(), value.clone());
+        }
+        metadata
+    }
+
+    /// Adds the reasoning so far.
+    fn add_reasoning(&mut self, metadata: &mut Map<String, Value>) {
+        let Some(more) = self.reasoning.take() else { return };
+        match metadata.entry("reasoning").or_insert_with(|| Value::String(String::new())) {
+            Value::String(text) => join(text, "\n", &more),
+            other => *other = Value::String(more),
+        }
+    }
+}
+
+fn join(text: &mut String, by: &str, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push_str(by);
+    }
+    text.push_str(more);
+}
+
+fn kept(metadata: Map<String, Value>) -> Option<Map<String, Value>> {
+    (!metadata.is_empty()).then_some(metadata)
+}
+
+/// Puts the results of a message before all else: they answer what came before it, and the person speaks after them.
+pub(crate) fn results_first(pieces: &mut [Piece]) {
+    pieces.sort_by_key(|piece| !matches!(piece, Piece::Result(_)));
+}
+
+/// The tokens that a model reports, under the names they have in metadata.
+pub(crate) fn usage(recorded: &Json) -> Map<String, Value> {
+    const NAMES: [(&str, &str); 3] = [
+        ("input_tokens", "input_tokens"),
+        ("output_tokens", "output_tokens"),
+        ("cache_read_input_tokens", "cached_tokens"),
+    ];
+    let mut usage = Map::new();
+    for (recorded_name, name) in NAMES {
+        if let Some(Json::Number(number)) = recorded.get(recorded_name) {
+            usage.insert(name.to_owned(), Value::Number(number.clone()));
+        }
+    }
+    if usage.is_empty() { usage } else { Map::from_iter([("usage".to_owned(), Value::Object(usage))]) }
+}
