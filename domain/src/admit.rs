@@ -82,6 +82,16 @@ pub fn is_remembered(judged: &Judged, now: Timestamp) -> bool {
     now.0.saturating_sub(judged.log_time.0) <= VERDICT_WINDOW_US
 }
 
+/// Readers that keep verdicts in tables remove them in steps of an hour of log time, so that not each record asks for it.
+pub const PRUNE_STEP_US: i64 = 3600 * 1_000_000;
+
+/// Verdicts given before this time are removed once a record of their partition has the time `now`. A function of the log alone,
+/// so that a rebuild keeps the rows that the live tables keep; none that is still remembered is among them.
+pub fn forgotten_before(now: Timestamp) -> Timestamp {
+    let window = now.0.saturating_sub(VERDICT_WINDOW_US);
+    Timestamp(window.saturating_sub(window.rem_euclid(PRUNE_STEP_US)))
+}
+
 /// Judges a record, given what is known and the record's time in the log.
 pub fn admit(known: &impl Known, record: &Record, log_time: Timestamp) -> Admission {
     if let Some(judged) = known.judged(record.command_id).filter(|judged| is_remembered(judged, log_time)) {

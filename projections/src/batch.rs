@@ -40,6 +40,8 @@ pub(crate) struct Applied {
     pub(crate) verdicts: Vec<(CommandId, Judged)>,
     /// Where each partition stands now.
     pub(crate) to: BTreeMap<Partition, Offset>,
+    /// Before which times verdicts were removed.
+    pub(crate) pruned: BTreeMap<Partition, Timestamp>,
     /// Events applied.
     pub(crate) events: usize,
     /// Subjects erased.
@@ -138,6 +140,8 @@ async fn apply_in(
     }
     applied.shredded = read_models::apply_all(tx, &accepted, tools).await?;
     decisions.save(tx).await?;
+    applied.pruned = checkpoints.to_prune(entries.iter().map(|entry| (entry.position.partition, entry.time)));
+    admission::prune(tx, &applied.pruned).await?;
     Ok(applied)
 }
 

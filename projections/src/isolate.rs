@@ -43,6 +43,7 @@ pub(crate) async fn apply(
         match outcome {
             Ok(applied) => {
                 checkpoints.moved(&applied.to);
+                checkpoints.pruned(&applied.pruned);
                 on_applied(&applied);
             }
             Err(error) if error.is_poison() && part.len() > 1 => {

@@ -3,7 +3,8 @@
 //! 1. Create the next generation's schema and apply the log to it, as far as the live tables are, while their projector goes on.
 //! 2. In one transaction of the live schema, lock its checkpoints: the live projector waits at its next commit. Apply what is
 //!    still missing, up to exactly the live positions.
-//! 3. Compare the digests of all tables. When they are equal (or the caller wants the new ones whatever they are), point the
+//! 3. Compare the digests of all tables. When they are equal (or the caller wants the new ones whatever they are, or the live ones
+//!    have the shape of another version and cannot be compared), point the
 //!    views at the new generation and raise the live epoch: the waiting projector's commit is refused, and it starts over in the
 //!    new schema.
 //!
@@ -36,7 +37,8 @@ pub struct Rebuilt {
     pub records: u64,
     /// Digests of the new tables.
     pub digests: Vec<TableDigest>,
-    /// Tables whose digests differ from the live ones; empty unless differences were accepted.
+    /// Tables whose digests differ from the live ones; empty unless differences were accepted. Those of another shape are not
+    /// compared.
     pub different: Vec<&'static str>,
 }
 
@@ -106,8 +108,13 @@ async fn rebuild_beside(
         .await?;
     let goal = positions(&mut tx, &from, log, on_difference).await?;
     work.apply_up_to(&mut checkpoints, &goal).await?;
-    let (live_digests, digests) = tokio::try_join!(digest::of(&mut tx, &from), digest::of(&mut work.connection, &to))?;
-    let different = compare(&live_digests, &digests, on_difference)?;
+    let (digests, different) = if schema::is_current(&mut tx, &from).await? {
+        let (live, rebuilt) = tokio::try_join!(digest::of(&mut tx, &from), digest::of(&mut work.connection, &to))?;
+        let different = compare(&live, &rebuilt, on_difference)?;
+        (rebuilt, different)
+    } else {
+        (digest::of(&mut work.connection, &to).await?, Vec::new())
+    };
     sqlx::query(AssertSqlSafe(include_str!("checkpoint/fence.sql").replace("{schema}", &from)))
         .execute(&mut *tx)
         .await?;

@@ -16,6 +16,7 @@ use anyhow::{Context as _, bail};
 use stash_infra::config::{Environment, Settings, unknown_settings};
 use stash_infra::postgres::{Database, embedded};
 use stash_infra::telemetry::{self, Metrics};
+use stash_projections::schema;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -44,6 +45,9 @@ pub(crate) async fn serve(role: Role, settings: Settings) -> anyhow::Result<()> 
     let server = Server::bind(&settings).await?;
     let database = running(&settings).await?;
     let foundation = Foundation::open(settings, &database).await?;
+    if role != Role::Projector {
+        require_own_tables(&foundation).await?;
+    }
     output::line(format_args!("Stash is at {}", server.url()))?;
     let result = match role {
         Role::Api => api::run(&foundation, server, metrics, stop).await,
@@ -53,6 +57,18 @@ pub(crate) async fn serve(role: Role, settings: Settings) -> anyhow::Result<()> 
     foundation.close().await;
     database.stop().await;
     result
+}
+
+/// Refuses read models that another version made: this role would misread them, and only a projector may make them anew.
+async fn require_own_tables(foundation: &Foundation) -> anyhow::Result<()> {
+    let mut connection = foundation.pools.system.acquire().await?;
+    let shown = schema::ensure(&mut connection).await?;
+    if !schema::is_current(&mut connection, &shown).await? {
+        bail!(
+            "the read models were made by another version of Stash; start `stash serve --role projector` of this version, which rebuilds them, or run `stash projections rebuild`"
+        );
+    }
+    Ok(())
 }
 
 /// The database of a role: one that runs, since no role may end with another's server.

@@ -3,6 +3,7 @@
 use super::{PART_END_MAX, Server, Stop};
 use crate::wiring::Foundation;
 use crate::wiring::data_folder::ProjectorLock;
+use anyhow::Context as _;
 use stash_infra::telemetry::Metrics;
 use std::time::Duration;
 
@@ -14,7 +15,10 @@ pub(super) async fn run(foundation: &Foundation, server: Server, metrics: Metric
     keep_marks(foundation);
     let web = foundation.bare_web(metrics);
     let health = tokio::spawn(server.run(web.router, stop.clone()));
-    let result = project(foundation, &stop).await;
+    let result = match renew(foundation, &stop).await {
+        Ok(()) => project(foundation, &stop).await,
+        Err(error) => Err(error),
+    };
     stop.ask();
     let _ = tokio::time::timeout(PART_END_MAX, health).await;
     result
@@ -32,6 +36,24 @@ fn keep_marks(foundation: &Foundation) {
             }
         }
     });
+}
+
+/// Makes the read models anew if another version made them.
+pub(super) async fn renew(foundation: &Foundation, stop: &Stop) -> anyhow::Result<()> {
+    let pool = foundation.projector_pool();
+    let mut told = |records: u64, total: u64| tracing::info!(records, total, "rebuilding the read models");
+    let deps = foundation.deps();
+    let renewed = tokio::select! {
+        renewed = stash_projections::renew(&pool, &foundation.log, &deps, &mut told) => {
+            renewed.context("the read models were made by another version and cannot be rebuilt")?
+        }
+        () = stop.asked() => return Ok(()),
+    };
+    if let Some(rebuilt) = renewed {
+        tracing::info!(schema = rebuilt.schema, records = rebuilt.records, "the read models are rebuilt");
+    }
+    pool.close().await;
+    Ok(())
 }
 
 /// The projector, until asked to stop.

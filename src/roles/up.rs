@@ -1,9 +1,10 @@
 //! `stash up`: everything in one process.
 //!
 //! 1. Bind the port, start the embedded Postgres (or use `DATABASE_URL`), bring it up to date.
-//! 2. At the very first start, make the operator's account and key.
-//! 3. Answer, project and work, side by side.
-//! 4. Asked to stop: first the server, so that what was begun is finished, then projector and worker, then Postgres.
+//! 2. Rebuild the read models if another version made them.
+//! 3. At the very first start, make the operator's account and key.
+//! 4. Answer, project and work, side by side.
+//! 5. Asked to stop: first the server, so that what was begun is finished, then projector and worker, then Postgres.
 
 use super::{Server, Stop, ended, follow, projector, worker};
 use crate::first_start::{self, Connection};
@@ -53,6 +54,7 @@ async fn parts(
     stop: Stop,
     sample: bool,
 ) -> anyhow::Result<()> {
+    projector::renew(foundation, &stop).await?;
     foundation.settle_changes().await?;
     let started = first_start::prepare(foundation, &server.url()).await?;
     if foundation.is_shared() {

@@ -5,7 +5,7 @@ use crate::error::ApplyError;
 use sqlx::PgConnection;
 use stash_domain::admit::{Admission, AdmissionState, Judged, Verdict};
 use stash_domain::ids::{CommandId, Digest};
-use stash_domain::position::Position;
+use stash_domain::position::{Partition, Position};
 use stash_domain::record::{Record, StreamId};
 use stash_domain::time::Timestamp;
 use std::collections::BTreeMap;
@@ -63,6 +63,22 @@ pub(crate) async fn load<'a>(
         state.set_version(stream, version.cast_unsigned());
     }
     Ok(state)
+}
+
+/// Removes the verdicts of these partitions that were given before these times. After [`Decisions::save`], so that what is left
+/// does not depend on how batches fell.
+pub(crate) async fn prune(
+    connection: &mut PgConnection,
+    before: &BTreeMap<Partition, Timestamp>,
+) -> Result<(), ApplyError> {
+    if !before.is_empty() {
+        sqlx::query(include_str!("prune.sql"))
+            .bind(before.keys().map(|partition| i32::from(partition.0)).collect::<Vec<_>>())
+            .bind(before.values().map(|time| time.0).collect::<Vec<_>>())
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// The fresh decisions of a batch, to be saved.

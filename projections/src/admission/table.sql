@@ -11,6 +11,8 @@ CREATE TABLE es_command (
     partition integer NOT NULL,
     "offset" bigint NOT NULL
 );
+-- For the removal of forgotten verdicts. Times only grow within a partition, so its entries are always added at an end.
+CREATE INDEX es_command_by_time ON es_command (partition, log_time);
 CREATE TABLE es_stream (
     stream text PRIMARY KEY,
     owner_id uuid NOT NULL,

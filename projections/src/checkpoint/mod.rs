@@ -2,7 +2,9 @@
 
 use crate::error::{ApplyError, ProjectionError};
 use sqlx::PgConnection;
+use stash_domain::admit::forgotten_before;
 use stash_domain::position::{LogId, Offset, Partition, Position};
+use stash_domain::time::Timestamp;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
@@ -19,6 +21,8 @@ pub(crate) struct Checkpoints {
 struct Place {
     next: Offset,
     epoch: i64,
+    /// Before which time this projector has removed forgotten verdicts; none before its first batch.
+    pruned: Option<Timestamp>,
 }
 
 impl Checkpoints {
@@ -41,7 +45,7 @@ impl Checkpoints {
             if log_id != log.0 {
                 return Err(ProjectionError::AnotherLog(partition));
             }
-            places.insert(partition, Place { next: Offset(next.cast_unsigned()), epoch });
+            places.insert(partition, Place { next: Offset(next.cast_unsigned()), epoch, pruned: None });
         }
         Ok(Self { places })
     }
@@ -100,6 +104,26 @@ impl Checkpoints {
             .execute(connection)
             .await?;
         if done.rows_affected() == to.len() as u64 { Ok(()) } else { Err(ApplyError::Fenced) }
+    }
+
+    /// Before which times verdicts are to be removed with these records, given as partition and time in the order of the log.
+    /// Only for partitions where that has changed.
+    pub(crate) fn to_prune(
+        &self,
+        records: impl Iterator<Item = (Partition, Timestamp)>,
+    ) -> BTreeMap<Partition, Timestamp> {
+        let mut before: BTreeMap<_, _> = records.map(|(partition, time)| (partition, forgotten_before(time))).collect();
+        before.retain(|partition, time| self.places.get(partition).is_some_and(|place| place.pruned != Some(*time)));
+        before
+    }
+
+    /// Takes up a committed removal of verdicts.
+    pub(crate) fn pruned(&mut self, before: &BTreeMap<Partition, Timestamp>) {
+        for (partition, time) in before {
+            if let Some(place) = self.places.get_mut(partition) {
+                place.pruned = Some(*time);
+            }
+        }
     }
 
     /// Takes up a committed move.

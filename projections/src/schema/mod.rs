@@ -6,6 +6,10 @@
 //! the transaction, and none if it set none. Views are `security_invoker`, so the policy holds through them. The schema's owner,
 //! under whom projectors run, is not subject to it.
 
+mod shape;
+
+pub use shape::{is_current, shape};
+
 use crate::read_models;
 use crate::{admission, checkpoint, dead_letter};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
@@ -53,8 +57,8 @@ pub async fn create(connection: &mut PgConnection, schema: &str) -> Result<(), s
     }
     run(&mut tx, format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await?;
     run(&mut tx, format!("SET LOCAL search_path TO {schema}, public")).await?;
-    for ddl in [admission::DDL, checkpoint::DDL, dead_letter::DDL].iter().chain(read_models::DDL) {
-        sqlx::raw_sql(*ddl).execute(&mut *tx).await?;
+    for ddl in statements() {
+        sqlx::raw_sql(ddl).execute(&mut *tx).await?;
     }
     run(&mut tx, format!("GRANT USAGE ON SCHEMA {schema} TO stash_api")).await?;
     for table in owned_tables() {
@@ -63,6 +67,7 @@ pub async fn create(connection: &mut PgConnection, schema: &str) -> Result<(), s
     for table in SHARED_TABLES {
         run(&mut tx, format!("GRANT SELECT ON {table} TO stash_api")).await?;
     }
+    shape::note(&mut tx, schema).await?;
     tx.commit().await
 }
 
@@ -188,6 +193,11 @@ pub async fn enter(connection: &mut PgConnection, schema: &str) -> Result<(), sq
 /// Those of the database.
 pub async fn commit_without_waiting(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     run(connection, "SET synchronous_commit TO off".to_owned()).await
+}
+
+/// The statements that make a generation's tables.
+fn statements() -> impl Iterator<Item = &'static str> {
+    [admission::DDL, checkpoint::DDL, dead_letter::DDL].into_iter().chain(read_models::DDL.iter().copied())
 }
 
 /// Tables whose rows have an owner.

@@ -18,6 +18,8 @@ pub(crate) struct Odd {
     pub(crate) id: LogId,
     /// So many appends are done and then not answered.
     pub(crate) unanswered: AtomicUsize,
+    /// Gives records other times.
+    pub(crate) time: Option<fn(&LogRecord) -> Timestamp>,
     /// Readers stand still with records in hand until this is notified.
     pub(crate) gate: Option<Arc<Gate>>,
 }
@@ -34,7 +36,7 @@ pub(crate) struct Gate {
 impl Odd {
     pub(crate) fn new(inner: &Arc<dyn EventLog>) -> Self {
         let id = inner.id();
-        Self { inner: inner.clone(), batch: usize::MAX, id, unanswered: AtomicUsize::new(0), gate: None }
+        Self { inner: inner.clone(), batch: usize::MAX, id, unanswered: AtomicUsize::new(0), time: None, gate: None }
     }
 
     /// The log, read in batches of this size.
@@ -64,7 +66,7 @@ impl EventLog for Odd {
 
     async fn read(&self, from: &[(Partition, Offset)]) -> Result<Box<dyn LogReader>, LogError> {
         let inner = self.inner.read(from).await?;
-        Ok(Box::new(OddReader { inner, batch: self.batch, gate: self.gate.clone() }))
+        Ok(Box::new(OddReader { inner, batch: self.batch, time: self.time, gate: self.gate.clone() }))
     }
 
     async fn tail(&self, partition: Partition) -> Result<Offset, LogError> {
@@ -79,13 +81,17 @@ impl EventLog for Odd {
 struct OddReader {
     inner: Box<dyn LogReader>,
     batch: usize,
+    time: Option<fn(&LogRecord) -> Timestamp>,
     gate: Option<Arc<Gate>>,
 }
 
 #[async_trait]
 impl LogReader for OddReader {
     async fn next(&mut self, max: usize, wait: Duration) -> Result<Vec<LogRecord>, LogError> {
-        let records = self.inner.next(max.min(self.batch), wait).await?;
+        let mut records = self.inner.next(max.min(self.batch), wait).await?;
+        if let Some(time) = self.time {
+            records.iter_mut().for_each(|record| record.time = time(record));
+        }
         if let Some(gate) = self.gate.as_ref().filter(|_| !records.is_empty()) {
             gate.reached.notify_one();
             gate.open.notified().await;

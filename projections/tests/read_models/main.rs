@@ -9,5 +9,7 @@ mod generate;
 mod isolation;
 mod logs;
 mod owners;
+mod pruning;
+mod renewal;
 mod submitting;
 mod world;
