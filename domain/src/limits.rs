@@ -36,6 +36,10 @@ pub const JSON_VALUE_DEPTH_MAX: usize = 100;
 /// Bytes of a record (a line, mostly) that an importer parses in memory; a larger one is walked on its source.
 pub const IMPORT_RECORD_BYTES_IN_MEMORY: usize = 8 * 1024 * 1024;
 
+/// Bytes of text that an importer holds of one trace whose rules need the whole of it: a session in which turns may be taken
+/// back, say. Sessions are mostly far below 10 MB once images and repeated histories are left out.
+pub const IMPORT_HELD_BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// Bytes of everything of a trace but its steps and spans, as JSON. It is one frame, held whole by every reader.
 pub const TRACE_HEAD_BYTES_MAX: usize = 8 * 1024 * 1024;
 

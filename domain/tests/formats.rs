@@ -10,11 +10,15 @@ mod support;
 
 #[path = "formats/cases.rs"]
 mod cases;
+#[path = "formats/codex_texts.rs"]
+mod codex_texts;
 #[path = "formats/detect.rs"]
 mod detect;
 #[path = "formats/hostile.rs"]
 mod hostile;
 #[path = "formats/large.rs"]
 mod large;
+#[path = "formats/properties.rs"]
+mod properties;
 #[path = "formats/round_trip.rs"]
 mod round_trip;

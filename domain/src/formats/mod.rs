@@ -12,6 +12,7 @@
 //! folder of cases `tests/formats/<name>/`.
 
 mod anthropic_messages;
+mod codex;
 mod common;
 mod detect;
 mod openai_chat;
@@ -52,6 +53,7 @@ trait Format: Sync {
 /// All formats, in the order in which [`AUTO`] tries them: otel, codex, claude_code, langsmith, langfuse, stash,
 /// anthropic_messages, openai_chat. Envelopes come before what they may hold.
 const FORMATS: &[&dyn Format] = &[
+    &codex::Codex,
     &stash::Stash,
     &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenaiChat, // last: its plain messages fit other formats too

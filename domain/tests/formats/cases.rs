@@ -103,3 +103,41 @@ fn the_steps_are_those_that_the_rules_give() {
         }
     }
 }
+
+/// A row of `cases.md`: number, formats, tests.
+fn row(line: &str) -> Option<(u32, Vec<&str>, Vec<&str>)> {
+    let cells: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
+    let [number, _, formats, tests] = cells[..] else { panic!("a row of cases.md has four cells: {line}") };
+    Some((number.parse().ok()?, listed_in(formats), listed_in(tests)))
+}
+
+fn listed_in(cell: &str) -> Vec<&str> {
+    cell.split(',').map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+#[test]
+fn every_nasty_case_has_its_tests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
+    let list = std::fs::read_to_string(root.join("cases.md")).unwrap();
+    let rows: Vec<_> = list.lines().filter_map(row).collect();
+    assert_eq!(rows.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), (1..=30).collect::<Vec<_>>());
+    let known: Vec<&str> = stash_domain::formats::all().iter().map(|format| format.name).collect();
+    let mut listed = Vec::new();
+    for (number, formats, tests) in &rows {
+        for test in tests {
+            assert!(root.join(test).join("in.jsonl").is_file(), "case {number}: there is no {test}");
+            let case = test.split('/').next_back().unwrap();
+            assert!(case.starts_with(&format!("case_{number:02}_")), "{test} is not named after case {number}");
+            listed.push(root.join(test));
+        }
+        // A format that is read has its cases: add the folder, and name it in the row.
+        for format in formats.iter().filter(|format| known.contains(format)) {
+            let has_test = tests.iter().any(|test| test.starts_with(&format!("{format}/")));
+            assert!(has_test, "case {number} has no test for {format} in cases.md");
+        }
+    }
+    for folder in folders(&root).iter().flat_map(|format| folders(format)) {
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        assert!(!name.starts_with("case_") || listed.contains(&folder), "{} is not in cases.md", folder.display());
+    }
+}

@@ -70,8 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_of_user_and_assistant_is_kept(text in ".{1,200}", other in any::<String>()) {
-        prop_assume!(!text.contains('\0') && !other.contains('\0'));
+    fn any_text_of_user_and_assistant_is_kept(text in "[^\\x00]{1,200}", other in "[^\\x00]{0,100}") {
         let lines = format!("{}\n", json!({"messages": [
             {"role": "user", "content": text},
             {"role": "assistant", "content": other},

@@ -79,10 +79,25 @@ fn trace() -> impl Strategy<Value = Trace> {
     })
 }
 
+/// The trace as it may be compared with one that was read: calls and results without an id may have been given one.
+fn without_made_ids(trace: &Trace) -> Trace {
+    let mut trace = trace.clone();
+    for step in &mut trace.steps {
+        let made = step.tool_call_id.as_ref().is_some_and(|id| id.starts_with("stash-call-"));
+        step.tool_call_id = step.tool_call_id.take().filter(|_| !made);
+    }
+    trace
+}
+
 proptest! {
     #[test]
     fn export_and_import_are_the_identity(traces in prop::collection::vec(trace(), 1..4)) {
-        prop_assert_eq!(good("stash", &export(&traces)), traces);
+        // A call without an id is given one when it is read first; from then on nothing changes.
+        let first = good("stash", &export(&traces));
+        for (read, made) in first.iter().zip(&traces) {
+            prop_assert_eq!(without_made_ids(read), without_made_ids(made));
+        }
+        prop_assert_eq!(good("stash", &export(&first)), first);
     }
 }
 

@@ -9,6 +9,9 @@ use std::collections::VecDeque;
 /// whatever id it has. Each result looks through them all, so that the bound keeps a hostile trace from taking long.
 const OPEN_CALLS_MAX: usize = 1_000;
 
+/// What ids that are made begin with.
+const MADE: &str = "stash-call-";
+
 struct Call {
     id: String,
     tool: String,
@@ -24,7 +27,13 @@ pub(crate) struct CallIds {
 impl CallIds {
     /// Takes a call; its id.
     pub(crate) fn call(&mut self, id: Option<String>, tool: &str) -> String {
-        let id = id.filter(|id| !id.is_empty()).unwrap_or_else(|| self.make());
+        let id = match id.filter(|id| !id.is_empty()) {
+            Some(id) => {
+                self.pass_over(&id);
+                id
+            }
+            None => self.make(),
+        };
         if self.open.len() >= OPEN_CALLS_MAX {
             self.open.pop_front();
         }
@@ -47,10 +56,22 @@ impl CallIds {
         }
     }
 
+    /// Whether any call waits for its result.
+    pub(crate) fn any_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// An id that depends on nothing but the number of those made before in the trace, so that a re-import makes the same.
     fn make(&mut self) -> String {
-        self.made += 1;
-        format!("stash-call-{}", self.made)
+        self.made = self.made.saturating_add(1);
+        format!("{MADE}{}", self.made)
+    }
+
+    /// An id that an earlier import made is not made again for another call.
+    pub(crate) fn pass_over(&mut self, id: &str) {
+        if let Some(number) = id.strip_prefix(MADE).and_then(|number| number.parse().ok()) {
+            self.made = self.made.max(number);
+        }
     }
 }
 
@@ -70,6 +91,14 @@ mod tests {
         assert_eq!(calls.result(None, Some("b")), (two, id("b")));
         assert_eq!(calls.result(None, None), (one, id("a")));
         assert_eq!(calls.result(None, None).1, None);
+    }
+
+    #[test]
+    fn an_id_that_was_made_before_is_not_made_for_another_call() {
+        let mut calls = CallIds::default();
+        calls.call(id("stash-call-2"), "a");
+        calls.call(id("stash-call-x"), "b");
+        assert_eq!(calls.call(None, "c"), "stash-call-3");
     }
 
     #[test]

@@ -113,7 +113,8 @@ impl<'c, 's> Cursor<'c, 's> {
                 if window.is_empty() {
                     return Ok(None);
                 }
-                let space = window.iter().take_while(|byte| is_space(**byte)).count();
+                // A raw NUL is dropped wherever it stands; a record in memory has none any more.
+                let space = window.iter().take_while(|byte| is_space(**byte) || **byte == 0).count();
                 let byte = window.get(space).copied();
                 stream.source.advance(space)?;
                 if byte.is_some() {

@@ -122,6 +122,12 @@ impl Json {
     }
 }
 
+/// Takes a field out of an object's; the last one, if it stands twice.
+pub(crate) fn take_field(fields: &mut Vec<(String, Json)>, key: &str) -> Option<Json> {
+    let at = fields.iter().rposition(|(name, _)| name == key)?;
+    Some(fields.remove(at).1)
+}
+
 /// The canonical object of these fields; of a repeated key the last value stands.
 pub(crate) fn into_map(fields: Vec<(String, Json)>) -> Map<String, Value> {
     fields.into_iter().map(|(key, value)| (key, value.into_value())).collect()

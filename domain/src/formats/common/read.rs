@@ -12,7 +12,7 @@ use super::look::look;
 use super::record::{ArrayOf, Bad, HeadField, Out, RecordFormat, Target};
 use super::records::{Record, Records, next_element};
 use super::source::{Place, Source};
-use super::take::{Items, List, Parts, each_item, take_list, take_object};
+use super::take::{Items, List, Parts, each_item, items_in_string, take_list, take_object};
 use crate::formats::report::{ISSUES_LISTED_MAX, Issue, Listed, OnError, ReadError, ReadOptions, Report, TraceSink};
 use crate::limits::TRACE_HEAD_BYTES_MAX;
 use crate::trace::TraceHead;
@@ -250,6 +250,14 @@ fn build<F: RecordFormat>(
             Items::Parsed(items) => {
                 for (place, item) in std::mem::take(items) {
                     take(cursor, place, item, out)?;
+                }
+            }
+            Items::InString(place) => {
+                cursor.seek(*place)?;
+                let items = items_in_string(cursor, &list.path)?;
+                // A string that is walked on the source is cleaned only now.
+                for item in items {
+                    take(cursor, *place, item, out)?;
                 }
             }
             Items::At(place) => {

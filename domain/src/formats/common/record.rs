@@ -73,6 +73,9 @@ pub(crate) trait RecordFormat {
     /// How many lists a record may hold. They are read in the order of their numbers, wherever they stand.
     const LISTS: usize;
 
+    /// Whether a list may stand in a string, encoded as JSON.
+    const LISTS_IN_STRINGS: bool = false;
+
     /// What builds a trace from its items.
     type Builder;
 

@@ -1,6 +1,7 @@
 //! Takes a record apart: fields of the head are parsed, lists parsed or only located, objects inside opened.
 
 use super::cursor::Cursor;
+use super::decode::decoded;
 use super::fault::{Fault, issue};
 use super::json::Json;
 use super::record::{Bad, HeadField, Holds, RecordFormat};
@@ -19,6 +20,8 @@ pub(crate) enum Items {
     Parsed(Vec<(Place, Json)>),
     /// To be read from here.
     At(Place),
+    /// To be read from the string that stands here.
+    InString(Place),
 }
 
 /// A record taken apart.
@@ -47,6 +50,11 @@ pub(crate) fn take_object<F: RecordFormat>(
             (Holds::Inside, Some(b'{')) => take_object::<F>(cursor, path, parts)?,
             (Holds::Items(_), Some(b'n')) => cursor.skip()?,
             (Holds::Items(number), Some(b'[')) => take_list(cursor, number, path.join("."), parts)?,
+            (Holds::Items(number), Some(b'"')) if F::LISTS_IN_STRINGS => {
+                let place = cursor.place();
+                cursor.skip()?;
+                put_list(parts, number, List { path: path.join("."), items: Items::InString(place) }, place)?;
+            }
             (Holds::Items(_), Some(_)) => {
                 return Err(Fault::Bad(issue(cursor.place(), Bad::new(path.join("."), "must be an array")), false));
             }
@@ -90,12 +98,6 @@ pub(crate) fn take_list(
     parts: &mut Parts,
 ) -> Result<(), Fault> {
     let place = cursor.place();
-    let Some(slot) = parts.lists.get_mut(number).filter(|slot| slot.is_none()) else {
-        return Err(Fault::Bad(
-            issue(place, Bad::new(path, "stands twice in the record; one of the two must go")),
-            false,
-        ));
-    };
     let items = if matches!(cursor, Cursor::Stream(_)) {
         cursor.skip()?;
         Items::At(place)
@@ -107,8 +109,29 @@ pub(crate) fn take_list(
         })?;
         Items::Parsed(items)
     };
-    *slot = Some(List { path, items });
+    put_list(parts, number, List { path, items }, place)
+}
+
+fn put_list(parts: &mut Parts, number: usize, list: List, place: Place) -> Result<(), Fault> {
+    let Some(slot) = parts.lists.get_mut(number).filter(|slot| slot.is_none()) else {
+        let bad = Bad::new(list.path, "stands twice in the record; one of the two must go");
+        return Err(Fault::Bad(issue(place, bad), false));
+    };
+    *slot = Some(list);
     Ok(())
+}
+
+/// Parses the items of an array that is encoded in a string.
+pub(crate) fn items_in_string(cursor: &mut Cursor<'_, '_>, path: &str) -> Result<Vec<Json>, Fault> {
+    cursor.peek()?;
+    let place = cursor.place();
+    let text = cursor.value(STEP_BYTES_MAX)?;
+    match text.as_text().and_then(decoded) {
+        Some(Json::List(items)) => Ok(items),
+        _ => {
+            Err(Fault::Bad(issue(place, Bad::new(path, "must be an array, or a string that holds one as JSON")), false))
+        }
+    }
 }
 
 /// Parses the items of an array one by one.

@@ -1,6 +1,6 @@
 //! Arguments of tool calls: always an object in a canonical trace.
 
-use super::clean::clean;
+use super::decode::decoded;
 use super::json::{Json, into_map};
 use super::record::Bad;
 use serde_json::{Map, Value};
@@ -31,14 +31,9 @@ fn parse_object(text: &str) -> Option<Map<String, Value>> {
     if !text.trim_start().starts_with('{') {
         return None;
     }
-    let parsed = serde_json::from_str::<Json>(text).or_else(|error| {
-        // Escapes of lone surrogates inside the string were out of reach when the line was cleaned.
-        let mut bytes = text.as_bytes().to_vec();
-        if clean(&mut bytes).surrogates { serde_json::from_slice(&bytes) } else { Err(error) }
-    });
-    match parsed {
-        Ok(json) if json.is_too_deep() => None,
-        Ok(Json::Object(fields)) => Some(into_map(fields)),
+    match decoded(text)? {
+        json if json.is_too_deep() => None,
+        Json::Object(fields) => Some(into_map(fields)),
         _ => None,
     }
 }

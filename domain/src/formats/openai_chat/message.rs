@@ -2,7 +2,8 @@
 
 use crate::formats::common::call_ids::CallIds;
 use crate::formats::common::content::{self, Content};
-use crate::formats::common::json::Json;
+use crate::formats::common::decode::decoded;
+use crate::formats::common::json::{Json, take_field};
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::common::roles::role_of;
 use crate::formats::common::time::timestamp;
@@ -29,12 +30,32 @@ struct Fields {
 
 /// Takes a message.
 pub(super) fn take(item: Json, calls: &mut CallIds, out: &mut Out<'_>) -> Result<(), Stop> {
-    let Json::Object(fields) = item else {
-        return Err(Bad::new("", format!("a message must be an object, not {}", item.kind())).into());
+    let fields = match item {
+        Json::Object(fields) => fields,
+        other => match other.as_text().and_then(decoded) {
+            Some(Json::Object(fields)) => fields,
+            _ => return Err(Bad::new("", format!("a message must be an object, not {}", other.kind())).into()),
+        },
     };
     let mut message = sort(fields, out)?;
     let role = role(&mut message)?;
+    if is_tool_definition(role, &message) {
+        out.warn("", "the definition of a tool in the place of a message was left out; it is no step");
+        return Ok(());
+    }
     if role == Role::Tool { result(message, calls, out) } else { spoken(role, message, calls, out) }
+}
+
+/// Whether it is a tool's definition that passes for a result: some frameworks record both in one list.
+fn is_tool_definition(role: Role, message: &Fields) -> bool {
+    let Some(content) = message.content.as_ref().filter(|_| role == Role::Tool && message.tool_call_id.is_none())
+    else {
+        return false;
+    };
+    let function = content.get("function").unwrap_or(&Json::Null);
+    content.get("type").and_then(Json::as_text) == Some("function")
+        && function.get("name").is_some()
+        && (function.get("parameters").is_some() || function.get("description").is_some())
 }
 
 fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<Fields, Bad> {
@@ -58,6 +79,12 @@ fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<Fields, Bad> {
             }
             ("tool_call_id", id) => {
                 message.tool_call_id = Some(id_text("tool_call_id", id)?).filter(|id| !id.is_empty())
+            }
+            // In the plural, with one id.
+            ("tool_call_ids", Json::List(ids)) if matches!(ids[..], [Json::Text(_) | Json::Number(_)]) => {
+                if let (None, Some(id)) = (&message.tool_call_id, ids.into_iter().next()) {
+                    message.tool_call_id = Some(id_text("tool_call_ids", id)?).filter(|id| !id.is_empty());
+                }
             }
             ("refusal", Json::Text(refusal)) => message.refusal = Some(refusal),
             ("audio", audio @ Json::Object(_)) => message.audio = Some(audio),
@@ -200,32 +227,27 @@ fn call(recorded: Json) -> Result<Call, Bad> {
     let Json::Object(mut fields) = recorded else {
         return Err(Bad::new("", format!("a call must be an object, not {}", recorded.kind())));
     };
-    let id = match remove(&mut fields, "id") {
+    let id = match take_field(&mut fields, "id") {
         Some(id) if id != Json::Null => Some(id_text("id", id)?),
         _ => None,
     };
-    let custom = remove(&mut fields, "custom");
-    let function = remove(&mut fields, "function");
+    let custom = take_field(&mut fields, "custom");
+    let function = take_field(&mut fields, "function");
     let (path, free_form, mut inner) = match (function, custom) {
         (Some(Json::Object(inner)), _) => ("function", false, inner),
         (_, Some(Json::Object(inner))) => ("custom", true, inner),
         _ => ("", false, fields),
     };
-    let name = match remove(&mut inner, "name") {
+    let name = match take_field(&mut inner, "name") {
         Some(Json::Text(name)) if !name.is_empty() => name,
         _ => return Err(Bad::new("name", "must be the name of the tool").within(path)),
     };
-    let recorded = ["arguments", "args", "input", "parameters"].iter().find_map(|key| remove(&mut inner, key));
+    let recorded = ["arguments", "args", "input", "parameters"].iter().find_map(|key| take_field(&mut inner, key));
     let input = match recorded {
         Some(Json::Text(text)) if free_form => Map::from_iter([("input".to_owned(), Value::String(text))]),
         other => tool_input(other).map_err(|bad| bad.within("arguments").within(path))?,
     };
     Ok(Call { id, name, input })
-}
-
-fn remove(fields: &mut Vec<(String, Json)>, key: &str) -> Option<Json> {
-    let at = fields.iter().rposition(|(name, _)| name == key)?;
-    Some(fields.remove(at).1)
 }
 
 /// An id; a number is taken as its digits.

@@ -83,6 +83,8 @@ const PREFERRED: usize = 1;
 impl RecordFormat for OpenaiChat {
     const LISTS: usize = 2;
 
+    const LISTS_IN_STRINGS: bool = true;
+
     type Builder = Builder;
 
     fn holds(path: &[String]) -> Holds {
@@ -102,7 +104,7 @@ impl RecordFormat for OpenaiChat {
 
     fn begin(fields: Vec<HeadField>, out: &mut Out<'_>) -> Result<(TraceHead, Builder), Bad> {
         let mut head = HeadBuilder::default();
-        let (mut custom_id, mut answer) = (None, None);
+        let (mut custom_id, mut answer, mut usage) = (None, None, None);
         for (path, value) in fields {
             let keys: Vec<&str> = path.iter().map(String::as_str).collect();
             match keys.as_slice() {
@@ -115,8 +117,15 @@ impl RecordFormat for OpenaiChat {
                 ["model"] | ["body" | "input", "model"] | ["response", "body", "model"] => head.fact("model", value),
                 ["user"] | ["body" | "input", "user"] => head.fact("user", value),
                 ["choices"] | ["response", "body", "choices"] => answer = first_choice(&path.join("."), value, out)?,
+                ["usage"] | ["response", "body", "usage"] => match tokens(&value) {
+                    Some(tokens) => usage = Some(tokens),
+                    None => head.extra(path, value)?,
+                },
                 _ => head.extra(path, value)?,
             }
+        }
+        if let (Some(Json::Object(fields)), Some(usage)) = (&mut answer, usage) {
+            fields.push(("usage".to_owned(), usage));
         }
         if let Some(id) = custom_id {
             if head.has_external_id() {
@@ -141,6 +150,19 @@ impl RecordFormat for OpenaiChat {
             None => Ok(()),
         }
     }
+}
+
+/// The tokens that a response took, by the names they have in a trace.
+fn tokens(usage: &Json) -> Option<Json> {
+    let details = usage.get("prompt_tokens_details").or_else(|| usage.get("input_tokens_details"));
+    let found = [
+        ("input_tokens", usage.get("prompt_tokens").or_else(|| usage.get("input_tokens"))),
+        ("output_tokens", usage.get("completion_tokens").or_else(|| usage.get("output_tokens"))),
+        ("cached_tokens", details.and_then(|details| details.get("cached_tokens"))),
+    ];
+    let found = found.into_iter().filter_map(|(name, count)| Some((name.to_owned(), count?.clone())));
+    let found: Vec<_> = found.filter(|(_, count)| matches!(count, Json::Number(_))).collect();
+    (!found.is_empty()).then_some(Json::Object(found))
 }
 
 /// The message of choice 0. Other choices are alternatives, not steps.

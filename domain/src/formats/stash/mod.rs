@@ -1,13 +1,15 @@
 //! `stash`: Stash Trace Format, what is imported, exported and made by every other format: one trace per line.
 //!
-//! Steps are taken as they are, one for one: nothing is split, dropped or given an id, so that step indices and round trips
-//! hold.
+//! Steps are taken as they are, one for one: nothing is split or dropped, so that step indices and round trips hold. Only a
+//! call without an id is given one, and the result without an id that answers it: what is exported then has them.
 
+mod call_ids;
 mod span;
 mod step;
 pub(super) mod write;
 
 use super::Format;
+use super::common::call_ids::CallIds;
 use super::common::head::HeadBuilder;
 use super::common::json::Json;
 use super::common::look::Look;
@@ -55,10 +57,17 @@ impl Format for Stash {
 const STEPS: usize = 0;
 const SPANS: usize = 1;
 
+/// What is known of a trace from its earlier steps and spans.
+#[derive(Default)]
+pub(super) struct Builder {
+    calls: CallIds,
+    spans: Spans,
+}
+
 impl RecordFormat for Stash {
     const LISTS: usize = 2;
 
-    type Builder = Spans;
+    type Builder = Builder;
 
     fn holds(path: &[String]) -> Holds {
         match path {
@@ -72,7 +81,7 @@ impl RecordFormat for Stash {
         ArrayOf::Records
     }
 
-    fn begin(fields: Vec<HeadField>, out: &mut Out<'_>) -> Result<(TraceHead, Spans), Bad> {
+    fn begin(fields: Vec<HeadField>, out: &mut Out<'_>) -> Result<(TraceHead, Builder), Bad> {
         let mut head = HeadBuilder::default();
         for (path, value) in fields {
             match path.last().map_or("", String::as_str) {
@@ -82,19 +91,20 @@ impl RecordFormat for Stash {
                 _ => head.extra(path, value)?,
             }
         }
-        Ok((head.finish(out), Spans::default()))
+        Ok((head.finish(out), Builder::default()))
     }
 
-    fn item(spans: &mut Spans, list: usize, item: Json, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn item(builder: &mut Builder, list: usize, item: Json, out: &mut Out<'_>) -> Result<(), Stop> {
         if list == STEPS {
-            let step = step::step(item)?;
+            let mut step = step::step(item)?;
+            call_ids::complete(&mut step, &mut builder.calls);
             return out.step(step);
         }
-        let span = spans.take(item, out)?;
+        let span = builder.spans.take(item, out)?;
         out.span(span)
     }
 
-    fn end(spans: Spans, _: &mut Out<'_>) -> Result<(), Stop> {
-        Ok(spans.check_parents()?)
+    fn end(builder: Builder, _: &mut Out<'_>) -> Result<(), Stop> {
+        Ok(builder.spans.check_parents()?)
     }
 }

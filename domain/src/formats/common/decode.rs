@@ -1,0 +1,49 @@
+//! JSON that was stored as a string.
+
+use super::clean::clean;
+use super::json::Json;
+
+/// How often JSON is taken out of strings: two writers in a row have been seen to encode what they got.
+const DECODINGS_MAX: usize = 3;
+
+/// The object or array that a text holds, also within strings within it; none for any other text.
+pub(crate) fn decoded(text: &str) -> Option<Json> {
+    let mut json = parsed(text)?;
+    for _ in 1..DECODINGS_MAX {
+        match &json {
+            Json::Text(inner) => json = parsed(inner)?,
+            _ => break,
+        }
+    }
+    matches!(json, Json::List(_) | Json::Object(_)).then_some(json)
+}
+
+fn parsed(text: &str) -> Option<Json> {
+    if !text.trim_start().starts_with(['{', '[', '"']) {
+        return None;
+    }
+    serde_json::from_str(text).ok().or_else(|| {
+        // Escapes of lone surrogates inside the string were out of reach when the line was cleaned.
+        let mut bytes = text.as_bytes().to_vec();
+        if clean(&mut bytes).surrogates { serde_json::from_slice(&bytes).ok() } else { None }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_objects_and_arrays_are_taken_out_and_no_more_than_three_times() {
+        let mut text = "[1]".to_owned();
+        for _ in 0..DECODINGS_MAX {
+            assert_eq!(decoded(&text).map(|json| json.compact()), Some("[1]".to_owned()), "{text}");
+            text = serde_json::to_string(&text).unwrap();
+        }
+        assert_eq!(decoded(&text), None);
+        for text in ["", "7", "null", "\"a\"", "{oops", "words"] {
+            assert_eq!(decoded(text), None, "{text}");
+        }
+        assert_eq!(decoded(r#"["\ud83d"]"#).map(|json| json.compact()), Some("[\"\u{FFFD}\"]".to_owned()));
+    }
+}
