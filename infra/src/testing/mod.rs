@@ -1,13 +1,15 @@
-//! Real services for tests: throw-away Postgres clusters and Kafka brokers, started once per test process and gone with it,
-//! however it ends. Feature `testing`.
+//! What tests of several crates share. Real services: throw-away Postgres clusters and Kafka brokers, started once per test process and gone with it,
+//! however it ends. And a check of answers against the API description. Feature `testing`.
 //!
 //! A service that cannot be started fails the test with a text that says what is missing; no test is skipped for it.
 
 mod kafka;
 mod postgres;
+mod schema;
 
 pub use kafka::{Kafka, kafka};
 pub use postgres::{Durability, Postgres, postgres};
+pub use schema::assert_fits;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
