@@ -33,6 +33,12 @@ fn each_shape_is_recognised() {
         (r#"{"custom_id":"a","result":{"type":"succeeded","message":{"content":[]}}}"#, "anthropic_messages"),
         (r#"{"custom_id":"a","params":{"messages":[]}}"#, "anthropic_messages"),
         (r#"{"type":"message","role":"assistant","content":[],"usage":{}}"#, "anthropic_messages"),
+        (r#"{"timestamp":"t","type":"session_meta","payload":{"id":"s"}}"#, "codex"),
+        (r#"{"timestamp":"t","type":"event_msg","payload":{"type":"user_message","message":"x"}}"#, "codex"),
+        (r#"{"record_type":"state"}"#, "codex"),
+        (r#"{"id":"s","timestamp":"t","instructions":null}"#, "codex"),
+        ("{\n \"session\": {\"id\": \"s\"},\n \"items\": []\n}", "codex"),
+        (r#"{"type":"function_call_output","call_id":"c","output":"x"}"#, "codex"),
         ("\u{FEFF}\n{\"messages\":[]}", "openai_chat"),
         ("damaged {\n{\"messages\":[]}", "openai_chat"),
     ] {
@@ -51,6 +57,32 @@ fn a_record_that_can_only_be_one_format_decides_over_earlier_ones() {
     assert_eq!(detected(&format!("{}{stash}", "oops\n".repeat(49))), "stash");
     assert!(detected(&format!("{}{stash}", "oops\n".repeat(50))).contains("no known format"));
     assert_eq!(detected(&format!("[{}{stash}]", "{},".repeat(49))), "stash");
+}
+
+#[test]
+fn shapes_that_are_close_to_each_other_are_told_apart() {
+    for (text, format) in [
+        // A bare item of Codex and a response of the Messages API.
+        (r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"x"}]}"#, "codex"),
+        (r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}"#, "codex"),
+        (
+            r#"{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"x"}]}"#,
+            "anthropic_messages",
+        ),
+        // Chats of text alone read the same in both formats of chats.
+        (r#"{"messages":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]}"#, "openai_chat"),
+        // A trace may carry the messages it came from.
+        (r#"{"messages":[{"role":"user","content":"x"}],"steps":[{"role":"user","content":"x"}]}"#, "stash"),
+        (r#"{"metadata":{"messages":[]},"steps":[{"role":"user","content":"x"}]}"#, "stash"),
+        // A step that lost its role is still a step: reading names the field.
+        (r#"{"steps":[{"content":"x"},{"role":"user","content":"x"}]}"#, "stash"),
+    ] {
+        assert_eq!(detected(text), format, "{text}");
+    }
+    // Metrics beside messages do not hide them.
+    let mixed =
+        "{\"resourceMetrics\":[]}\n{\"messages\":[{\"role\":\"tool\",\"content\":\"x\",\"tool_call_id\":\"1\"}]}";
+    assert_eq!(detected(mixed), "openai_chat");
 }
 
 #[test]

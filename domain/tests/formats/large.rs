@@ -149,6 +149,20 @@ fn a_bare_array_of_messages() {
 }
 
 #[test]
+fn a_session_whose_items_are_one_array() {
+    let item = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a step of some length, so that few will do"}]}"#;
+    let (count, report) = counted("codex", Made::new("[", item, COUNT, "]"));
+    assert_eq!((count.heads.len() as u64, count.steps, report.traces), (1, COUNT, 1));
+}
+
+#[test]
+fn a_list_of_messages_in_a_string() {
+    let message = r#"{\"role\":\"user\",\"content\":\"so many words of which none says anything\"}"#;
+    let (count, _) = counted("openai_chat", Made::new("{\"messages\":\"[", message, 2 * COUNT, "]\"}"));
+    assert_eq!(count.steps, 2 * COUNT);
+}
+
+#[test]
 fn a_preference_pair_whose_answer_comes_first() {
     let before = r#"{"preferred_output":[{"role":"assistant","content":"last"}],"input":{"messages":["#;
     let (count, _) = counted("openai_chat", Made::new(before, STEP, COUNT, "]}}"));

@@ -123,3 +123,20 @@ pub(super) fn text(value: Option<Json>) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_bounded() {
+        let place = Place { offset: 0, line: 1 };
+        let line = || {
+            vec![("role".to_owned(), Json::Text("user".to_owned())), ("content".to_owned(), Json::Text("x".to_owned()))]
+        };
+        let mut session = Session { held_bytes: IMPORT_HELD_BYTES_MAX - 300, ..Session::default() };
+        session.take(place, line()).unwrap();
+        assert_eq!(session.take(place, line()), Err(too_large()));
+        assert!(too_large().message.contains("268435456 bytes"));
+    }
+}
