@@ -22,3 +22,5 @@ mod large;
 mod properties;
 #[path = "formats/round_trip.rs"]
 mod round_trip;
+#[path = "formats/sessions.rs"]
+mod sessions;

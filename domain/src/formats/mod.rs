@@ -12,6 +12,7 @@
 //! folder of cases `tests/formats/<name>/`.
 
 mod anthropic_messages;
+mod claude_code;
 mod codex;
 mod common;
 mod detect;
@@ -54,6 +55,7 @@ trait Format: Sync {
 /// anthropic_messages, openai_chat. Envelopes come before what they may hold.
 const FORMATS: &[&dyn Format] = &[
     &codex::Codex,
+    &claude_code::ClaudeCode,
     &stash::Stash,
     &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenaiChat, // last: its plain messages fit other formats too

@@ -22,6 +22,12 @@ fn each_shape_is_recognised() {
         (r#"{"input":{"messages":[]},"preferred_output":[]}"#, "openai_chat"),
         (r#"{"custom_id":"a","body":{"messages":[]}}"#, "openai_chat"),
         (r#"{"choices":[]}"#, "openai_chat"),
+        (r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{}}"#, "claude_code"),
+        (r#"{"type":"assistant","sessionId":"s","message":{"content":[{"type":"thinking"}]}}"#, "claude_code"),
+        (r#"{"type":"summary","summary":"x","leafUuid":"u"}"#, "claude_code"),
+        (r#"{"type":"file-history-snapshot","messageId":"m"}"#, "claude_code"),
+        (r#"{"type":"queue-operation","operation":"enqueue","content":"x"}"#, "claude_code"),
+        (r#"[{"type":"user","uuid":"u","sessionId":"s","message":{}}]"#, "claude_code"),
         (r#"{"system":"s","messages":[{"role":"user","content":"x"}]}"#, "anthropic_messages"),
         (
             r#"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url"}}]}]}"#,

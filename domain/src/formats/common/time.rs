@@ -8,12 +8,16 @@ use jiff::tz::TimeZone;
 /// The moment in canonical form: from ISO text (without an offset it is taken as UTC), or from seconds, milliseconds,
 /// microseconds or nanoseconds since the epoch, told apart by their size. None if it is neither.
 pub(crate) fn timestamp(recorded: &Json) -> Option<String> {
-    let moment = match recorded {
-        Json::Text(text) => from_text(text.trim())?,
-        Json::Number(number) => from_epoch(number.as_str())?,
-        _ => return None,
-    };
-    Some(moment.to_string())
+    moment(recorded).map(|moment| moment.to_string())
+}
+
+/// The moment itself.
+pub(crate) fn moment(recorded: &Json) -> Option<Timestamp> {
+    match recorded {
+        Json::Text(text) => from_text(text.trim()),
+        Json::Number(number) => from_epoch(number.as_str()),
+        _ => None,
+    }
 }
 
 fn from_text(text: &str) -> Option<Timestamp> {

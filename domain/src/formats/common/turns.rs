@@ -79,6 +79,11 @@ impl Turns {
         Ok(())
     }
 
+    /// The same message goes on: its texts may still join, its reasoning still waits for a step.
+    pub(crate) fn go_on(&mut self, voice: Voice) {
+        self.voice = voice;
+    }
+
     /// Takes the next piece of the message.
     pub(crate) fn piece(&mut self, piece: Piece, out: &mut Out<'_>) -> Result<(), Stop> {
         match piece {

@@ -1,0 +1,119 @@
+//! The lines of a session file, read one after another and again at their place.
+
+use crate::formats::common::clean::{Cleaned, clean};
+use crate::formats::common::cursor::{Cursor, CursorError, Stream};
+use crate::formats::common::json::Json;
+use crate::formats::common::look::look;
+use crate::formats::common::records::{Record, Records, next_element};
+use crate::formats::common::source::{Place, Source};
+use crate::limits::STEP_BYTES_MAX;
+use std::io;
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) start: Place,
+    /// Offset at which it ends.
+    pub(super) end: u64,
+}
+
+/// Why a line is none.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// It is no JSON.
+    Damaged(String),
+    /// It has more bytes than a step may have.
+    TooLarge,
+}
+
+/// What was read: the line and what was cleaned, or why there is none.
+pub(super) type Read = Result<(Json, Cleaned), Trouble>;
+
+/// Hands on every line; the elements of an array, if the whole file is one. Whether there was anything.
+pub(super) fn each<E: From<io::Error>>(
+    source: &mut Source<'_>,
+    mut take: impl FnMut(Span, Read) -> Result<(), E>,
+) -> Result<bool, E> {
+    let mut records = Records::new(source, STEP_BYTES_MAX);
+    let mut any = false;
+    while let Some(record) = records.next(source)? {
+        if !any && is_array_of_objects(source, record)? {
+            elements(source, record, &mut take)?;
+        } else {
+            take(Span { start: record.start, end: record.end }, parse(&mut records.bytes, record.large))?;
+        }
+        any = true;
+    }
+    Ok(any)
+}
+
+/// Reads a line again.
+pub(super) fn read_at(source: &mut Source<'_>, span: Span) -> io::Result<Read> {
+    source.seek(span.start)?;
+    let length = usize::try_from(span.end.saturating_sub(span.start.offset)).unwrap_or(usize::MAX);
+    if length > STEP_BYTES_MAX {
+        return Ok(Err(Trouble::TooLarge));
+    }
+    let mut bytes = Vec::with_capacity(length);
+    while bytes.len() < length {
+        let window = source.window()?;
+        if window.is_empty() {
+            break;
+        }
+        let count = window.len().min(length - bytes.len());
+        bytes.extend_from_slice(window.get(..count).unwrap_or_default());
+        source.advance(count)?;
+    }
+    Ok(parse(&mut bytes, false))
+}
+
+fn parse(bytes: &mut Vec<u8>, large: bool) -> Read {
+    if large {
+        return Err(Trouble::TooLarge);
+    }
+    let cleaned = clean(bytes);
+    match serde_json::from_slice(bytes) {
+        Ok(json) => Ok((json, cleaned)),
+        Err(error) => Err(Trouble::Damaged(error.to_string())),
+    }
+}
+
+fn is_array_of_objects(source: &mut Source<'_>, record: Record) -> io::Result<bool> {
+    source.seek(record.start)?;
+    match look(&mut Cursor::stream(source, record.end)) {
+        Ok(look) => Ok(look.array && matches!(look.value, Json::Object(_)) && !look.nested_array),
+        Err(CursorError::Io(error)) => Err(error),
+        Err(CursorError::Syntax { .. } | CursorError::TooLarge { .. }) => Ok(false),
+    }
+}
+
+/// Hands on each element of an array; damage between them ends it.
+fn elements<E: From<io::Error>>(
+    source: &mut Source<'_>,
+    array: Record,
+    take: &mut impl FnMut(Span, Read) -> Result<(), E>,
+) -> Result<(), E> {
+    source.seek(array.start)?;
+    let mut bytes = Vec::new();
+    let mut next = Cursor::stream(source, array.end).expect(b"[");
+    loop {
+        match next {
+            Ok(b']') => return Ok(()),
+            Ok(_) => {}
+            Err(CursorError::Io(error)) => return Err(error.into()),
+            Err(CursorError::Syntax { place, message, .. }) => {
+                return take(Span { start: place, end: place.offset }, Err(Trouble::Damaged(message)));
+            }
+            Err(CursorError::TooLarge { place }) => {
+                return take(Span { start: place, end: place.offset }, Err(Trouble::TooLarge));
+            }
+        }
+        // White space before the element, so that its place is its own.
+        if let Err(CursorError::Io(error)) = Cursor::stream(source, array.end).peek() {
+            return Err(error.into());
+        }
+        let element = next_element(&mut Stream::new(source, array.end), &mut bytes, STEP_BYTES_MAX)?;
+        take(Span { start: element.start, end: element.end }, parse(&mut bytes, element.large))?;
+        next = Cursor::stream(source, array.end).expect(b",]");
+    }
+}
