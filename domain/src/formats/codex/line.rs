@@ -6,6 +6,7 @@ use crate::formats::common::json::{Json, take_field};
 use crate::formats::common::record::Bad;
 use crate::formats::common::source::Place;
 use crate::formats::common::time::timestamp;
+use crate::formats::refused::refused;
 use crate::limits::IMPORT_HELD_BYTES_MAX;
 use crate::trace::Role;
 use serde_json::{Map, Value};
@@ -33,6 +34,9 @@ pub(super) struct Session {
     pub(super) meta: Meta,
     pub(super) pieces: Vec<Piece>,
     pub(super) warnings: Vec<(Place, Bad)>,
+    /// What the file is instead of a rollout, by the look of its first line.
+    pub(super) refused: Option<&'static str>,
+    lines: u64,
     /// Kinds of lines and items that were warned of, so that each is named once.
     unknown: Vec<String>,
     held_bytes: usize,
@@ -43,7 +47,13 @@ const UNKNOWN_NAMED_MAX: usize = 50;
 
 impl Session {
     /// Takes a line.
-    pub(super) fn take(&mut self, place: Place, mut fields: Vec<(String, Json)>) -> Result<(), Bad> {
+    pub(super) fn take(&mut self, place: Place, fields: Vec<(String, Json)>) -> Result<(), Bad> {
+        let line = Json::Object(fields);
+        if self.lines == 0 {
+            self.refused = refused(&line);
+        }
+        self.lines += 1;
+        let Json::Object(mut fields) = line else { return Ok(()) };
         let first_new = self.pieces.len();
         let has = |key: &str| fields.iter().any(|(name, _)| name == key);
         if has("payload") && has("type") {

@@ -77,7 +77,10 @@ impl Format for Codex {
         let mut out = values.out();
         let head = session.meta.head(&mut out);
         match turns::steps(session.pieces, &mut out) {
-            Ok(()) => values.trace(head, out)?,
+            Ok(()) => match session.refused.filter(|_| out.steps == 0) {
+                Some(why) => values.fault(Bad::new("", why))?,
+                None => values.trace(head, out)?,
+            },
             Err(bad) => values.fault(bad)?,
         }
         Ok(values.finish())
