@@ -17,6 +17,7 @@ mod claude_code;
 mod codex;
 mod common;
 mod detect;
+pub mod merge;
 mod openai_chat;
 mod refused;
 mod report;
