@@ -19,6 +19,9 @@ const OPEN_CALLS_MAX: usize = 1_000;
 /// to build the state again.
 const WAITING_BYTES_MAX: usize = 256 * 1024;
 
+/// What ids that are made begin with.
+const MADE: &str = "stash-call-";
+
 /// A call without a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Open {
@@ -122,6 +125,10 @@ impl Tools {
     /// Takes a call that became a step; its id.
     pub(super) fn call(&mut self, step: &Step, thread: u32, number: u32, since_ns: u64) -> String {
         let given = step.tool_call_id.clone().filter(|id| !id.is_empty());
+        // An id that an earlier import made is not made again for another call.
+        if let Some(number) = given.as_deref().and_then(|id| id.strip_prefix(MADE)?.parse().ok()) {
+            self.made = self.made.max(number);
+        }
         let tool = step.tool_name.clone().unwrap_or_default();
         let signature = signature(&tool, step.tool_input.as_ref());
         let is_given = given.is_some();
@@ -349,7 +356,7 @@ impl Tools {
     /// An id that depends on nothing but the number of those made before, so that a re-import makes the same.
     fn make(&mut self) -> String {
         self.made = self.made.saturating_add(1);
-        format!("stash-call-{}", self.made)
+        format!("{MADE}{}", self.made)
     }
 }
 
