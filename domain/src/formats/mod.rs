@@ -1,10 +1,12 @@
 //! Import formats: from bytes to canonical traces.
 //!
 //! [`read`] hands traces to a [`TraceSink`] one after another: head, steps, spans, end. What reaches the sink has passed every
-//! check of its format; a record that fails one never begins. Where a record is a trace, memory is bounded by the largest step,
-//! whatever the size of a trace or of the input: a record of up to [`IMPORT_RECORD_BYTES_IN_MEMORY`](crate::limits::IMPORT_RECORD_BYTES_IN_MEMORY) is
-//! parsed in memory, a larger one is walked on the source, for its head and checks first and again for its steps. Where a trace is spread over
-//! records, its text is held, up to [`IMPORT_HELD_BYTES_MAX`](crate::limits::IMPORT_HELD_BYTES_MAX).
+//! check of its format; a record that fails one never begins.
+//!
+//! Where a record is a trace, memory is bounded by the largest step, whatever the size of a trace or of the input: a record of
+//! up to [`IMPORT_RECORD_BYTES_IN_MEMORY`](crate::limits::IMPORT_RECORD_BYTES_IN_MEMORY) is parsed in memory, a larger one is
+//! walked on the source, for its head and checks first and again for its steps. Where a trace is spread over records, a format
+//! holds what its rules need, within a bound in [`limits`](crate::limits).
 //!
 //! Whoever stores traces runs [`check`] over the whole input first, so that an error in the last line is known before the
 //! first trace is stored; [`read`] with the same options then takes and passes over the same records.
