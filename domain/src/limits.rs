@@ -49,11 +49,13 @@ pub const SPANS_PER_TRACE_MAX: u32 = 1_000_000;
 /// Lines of a session file (one trace) that are remembered to find its order, at about 200 bytes each: 100 MB.
 pub const SESSION_LINES_MAX: usize = 500_000;
 
-/// Different ids (of lines, messages, calls, agents) in a session file, at about 100 bytes each: 200 MB.
+/// Different ids (of lines, messages, calls, agents) in a session file, at about 100 bytes each: 200 MB. Also how often ids of
+/// calls may stand in it, and different texts of the person, at about 30 bytes each.
 pub const SESSION_IDS_MAX: usize = 2_000_000;
 
-/// Bytes of one message of a session file that stands on several lines: they are held together, to be united.
-pub const SESSION_MESSAGE_BYTES_MAX: usize = 2 * STEP_BYTES_MAX;
+/// Bytes of one message of a session file that stands on several lines: they are held together to be united, and its texts may
+/// become one step.
+pub const SESSION_MESSAGE_BYTES_MAX: usize = STEP_BYTES_MAX;
 
 /// Characters of an annotation's comment or of a label-error note.
 pub const COMMENT_CHARS_MAX: usize = 20_000;

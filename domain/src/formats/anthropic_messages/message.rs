@@ -1,6 +1,7 @@
 //! One message: the steps it holds, in order.
 
 use crate::formats::common::blocks::{Answer, Piece, blocks, result_text};
+use crate::formats::common::decode::decoded;
 use crate::formats::common::json::Json;
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::common::roles::role_of;
@@ -12,6 +13,10 @@ use serde_json::Value;
 
 /// Takes a message.
 pub(super) fn take(item: Json, turns: &mut Turns, out: &mut Out<'_>) -> Result<(), Stop> {
+    let item = match item {
+        Json::Text(text) => decoded(&text).unwrap_or(Json::Text(text)),
+        other => other,
+    };
     let Json::Object(fields) = item else {
         return Err(Bad::new("", format!("a message must be an object, not {}", item.kind())).into());
     };

@@ -112,6 +112,8 @@ impl Builder {
 impl RecordFormat for AnthropicMessages {
     const LISTS: usize = 1;
 
+    const LISTS_IN_STRINGS: bool = true;
+
     type Builder = Builder;
 
     fn holds(path: &[String]) -> Holds {

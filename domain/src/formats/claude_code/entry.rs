@@ -101,8 +101,10 @@ pub(super) fn prompt(line: &Json) -> Json {
 
 /// Whether the line tells of a task's end in the person's place.
 pub(super) fn is_notification(line: &Json) -> bool {
-    let kind = line.get("origin").and_then(|origin| origin.get("kind")).and_then(Json::as_text);
-    let mode = line.get("attachment").and_then(|attachment| attachment.get("commandMode")).and_then(Json::as_text);
+    let attachment = line.get("attachment").unwrap_or(&Json::Null);
+    let mode = attachment.get("commandMode").and_then(Json::as_text);
+    let origin = line.get("origin").or_else(|| attachment.get("origin"));
+    let kind = origin.and_then(|origin| origin.get("kind")).and_then(Json::as_text);
     [kind, mode].contains(&Some("task-notification"))
 }
 

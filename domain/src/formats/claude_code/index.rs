@@ -11,7 +11,7 @@ use crate::formats::common::record::Bad;
 use crate::formats::common::source::{Place, Source};
 use crate::formats::refused::refused;
 use crate::formats::report::{Issue, OnError, ReadError};
-use crate::limits::{SESSION_LINES_MAX, STEP_BYTES_MAX};
+use crate::limits::{SESSION_IDS_MAX, SESSION_LINES_MAX, STEP_BYTES_MAX};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A prompt that waited in the queue.
@@ -50,6 +50,8 @@ pub(super) struct Index {
     /// Why the file is none of this format, if its first lines look like another known shape.
     stranger: Option<(Place, &'static str)>,
     lines: usize,
+    /// Ids of calls in all entries.
+    references: usize,
 }
 
 /// Lines that are asked whether they are of another known shape.
@@ -122,6 +124,7 @@ impl Index {
             let facts = if is_side { &mut self.side_facts } else { &mut self.facts };
             facts.message(line, entry.message);
         }
+        self.references += entry.calls.len() + entry.answers.len();
         self.check_room()?;
         self.entries.push(entry);
         Ok(())
@@ -147,6 +150,11 @@ impl Index {
     fn check_room(&self) -> Result<(), Bad> {
         if self.entries.len() + self.waiting.len() + self.facts.summaries.len() >= SESSION_LINES_MAX {
             return Err(Bad::new("", format!("the session has more than {SESSION_LINES_MAX} lines; split the file")));
+        }
+        if self.references.max(self.said.len()).max(self.side_said.len()) > SESSION_IDS_MAX {
+            let message =
+                format!("the session has more than {SESSION_IDS_MAX} calls and results, or texts; split the file");
+            return Err(Bad::new("", message));
         }
         Ok(())
     }

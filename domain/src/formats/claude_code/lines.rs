@@ -47,8 +47,19 @@ pub(super) fn each<E: From<io::Error>>(
     Ok(any)
 }
 
+/// Bytes that are passed over rather than skipped by a seek.
+const AHEAD_BYTES_MAX: u64 = 4096;
+
 /// Reads a line again.
 pub(super) fn read_at(source: &mut Source<'_>, span: Span) -> io::Result<Read> {
+    // Lines are mostly read in their order. A short way is gone on foot: a seek would throw away what is read ahead.
+    while let Some(ahead @ 1..=AHEAD_BYTES_MAX) = span.start.offset.checked_sub(source.place().offset) {
+        let length = source.window()?.len();
+        if length == 0 {
+            break;
+        }
+        source.advance(length.min(usize::try_from(ahead).unwrap_or(length)))?;
+    }
     source.seek(span.start)?;
     let length = usize::try_from(span.end.saturating_sub(span.start.offset)).unwrap_or(usize::MAX);
     if length > STEP_BYTES_MAX {

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 /// Texts of earlier lines that a text is compared with. Messages of more texts than this are not rewritten as a whole.
 const TEXTS_COMPARED_MAX: usize = 64;
 
+/// What a piece takes beside its text.
+const PIECE_BYTES: usize = 128;
+
 /// A message as its lines are taken, one by one.
 #[derive(Default)]
 pub(super) struct Union {
@@ -116,12 +119,13 @@ fn goes_on(held: &Piece, piece: &Piece) -> bool {
 }
 
 fn bytes(piece: &Piece) -> usize {
-    match piece {
-        Piece::Text(text) | Piece::Mark(text) | Piece::Reasoning(text) | Piece::Compaction(text) => text.len(),
-        Piece::Call(call) => call.name.len() + serde_json::to_string(&call.input).map_or(0, |input| input.len()),
-        Piece::Result(answer) => answer.text.len(),
-        Piece::Note(..) => 0,
-    }
+    PIECE_BYTES
+        + match piece {
+            Piece::Text(text) | Piece::Mark(text) | Piece::Reasoning(text) | Piece::Compaction(text) => text.len(),
+            Piece::Call(call) => call.name.len() + serde_json::to_string(&call.input).map_or(0, |input| input.len()),
+            Piece::Result(answer) => answer.text.len(),
+            Piece::Note(_, value) => value.compact().len(),
+        }
 }
 
 #[cfg(test)]

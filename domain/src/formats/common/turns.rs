@@ -8,7 +8,8 @@
 use super::blocks::{Answer, Call, Piece};
 use super::call_ids::CallIds;
 use super::json::Json;
-use super::record::{Out, Stop};
+use super::record::{Bad, Out, Stop};
+use crate::limits::TRACE_HEAD_BYTES_MAX;
 use crate::trace::{Role, Step};
 use serde_json::{Map, Value};
 
@@ -51,6 +52,7 @@ pub(crate) struct Turns {
     reasoning: Option<String>,
     /// Notes that wait for a step.
     notes: Map<String, Value>,
+    note_bytes: usize,
     /// Whether texts of white space alone count as empty.
     drop_blank: bool,
     /// Reasonings that no step went with.
@@ -67,6 +69,7 @@ impl Turns {
             run: None,
             reasoning: None,
             notes: Map::new(),
+            note_bytes: 0,
             drop_blank,
             reasoning_lost: 0,
         }
@@ -99,6 +102,12 @@ impl Turns {
             Piece::Result(answer) => self.result(answer, out),
             Piece::Compaction(text) => self.compaction(text, out),
             Piece::Note(name, value) => {
+                self.note_bytes += value.compact().len();
+                if self.note_bytes > TRACE_HEAD_BYTES_MAX {
+                    let message =
+                        format!("blocks of the type {name} have more than {TRACE_HEAD_BYTES_MAX} bytes together");
+                    return Err(Bad::new("content", message).into());
+                }
                 match self.notes.entry(name).or_insert_with(|| Value::Array(Vec::new())) {
                     Value::Array(notes) => notes.push(value.into_value()),
                     other => *other = value.into_value(),
@@ -211,6 +220,7 @@ impl Turns {
     fn metadata(&mut self, role: Role) -> Map<String, Value> {
         let mut metadata = std::mem::take(&mut self.voice.first);
         metadata.append(&mut std::mem::take(&mut self.notes));
+        self.note_bytes = 0;
         if role == Role::Assistant {
             metadata.append(&mut std::mem::take(&mut self.voice.agent));
         }
