@@ -24,6 +24,8 @@ mod openai_chat;
 mod refused;
 mod report;
 mod stash;
+#[allow(dead_code, reason = "for formats of tracing tools, which follow")]
+pub(crate) mod turns;
 
 pub use report::{ISSUES_LISTED_MAX, Issue, Listed, OnError, ReadError, ReadOptions, Report, SinkError, TraceSink};
 pub use stash::write::LineWriter;

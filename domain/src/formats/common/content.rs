@@ -72,7 +72,7 @@ pub(crate) fn result(content: Json) -> Content {
 }
 
 /// Whether it is a part of a kind that is known.
-pub(super) fn is_part(json: &Json) -> bool {
+pub(crate) fn is_part(json: &Json) -> bool {
     json.get("type").and_then(Json::as_text).is_some_and(|kind| kind_of(kind) != Kind::Unknown)
 }
 

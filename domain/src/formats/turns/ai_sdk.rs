@@ -1,0 +1,48 @@
+//! Parts of the AI SDK: `tool-call` and `tool-result`, and calls as flat objects.
+
+use super::calls::{input, text};
+use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
+use crate::formats::common::json::Json;
+use serde_json::Map;
+
+/// The piece of a part, if it is of this dialect.
+pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
+    let kind = part.get("type").and_then(Json::as_text).unwrap_or("");
+    let id = || text(part, &["toolCallId", "tool_call_id", "id"]);
+    let tool = || text(part, &["toolName", "tool_name", "name"]);
+    match kind {
+        "tool-call" | "tool_call" if part.get("toolName").is_some() => {
+            let arguments = part.get("input").or_else(|| part.get("args"));
+            Some(Piece::Call(Call { id: id(), name: tool()?, input: input(arguments), metadata: Map::new() }))
+        }
+        "tool-result" | "tool-error" => {
+            let recorded = ["output", "result", "error", "content"].iter().find_map(|key| part.get(key));
+            let (content, failed) = output(recorded.unwrap_or(&Json::Null));
+            let is_error = failed || kind == "tool-error" || part.get("isError") == Some(&Json::Bool(true));
+            Some(Piece::Result(Answer { id: id(), tool: tool(), text: result_text(content, warnings), is_error }))
+        }
+        "" if is_call(part) => {
+            let arguments = part.get("input").or_else(|| part.get("args"));
+            Some(Piece::Call(Call { id: id(), name: tool()?, input: input(arguments), metadata: Map::new() }))
+        }
+        _ => None,
+    }
+}
+
+/// Whether it is a call as a flat object.
+pub(super) fn is_call(part: &Json) -> bool {
+    part.get("toolCallId").is_some()
+        && part.get("toolName").is_some()
+        && part.get("result").is_none()
+        && part.get("output").is_none()
+}
+
+/// The value of an output that says of which kind it is, and whether it is an error.
+fn output(recorded: &Json) -> (Json, bool) {
+    let kind = recorded.get("type").and_then(Json::as_text).unwrap_or("");
+    match (kind, recorded.get("value")) {
+        ("text" | "json" | "content", Some(value)) => (value.clone(), false),
+        ("error-text" | "error-json", Some(value)) => (value.clone(), true),
+        _ => (recorded.clone(), false),
+    }
+}

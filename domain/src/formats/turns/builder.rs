@@ -1,0 +1,190 @@
+//! Steps from messages: texts of one message that follow one another are one step, each call and each result is one.
+
+use super::Side;
+use crate::formats::common::blocks::{Answer, Call, Piece};
+use crate::formats::common::turns::results_first;
+use crate::trace::{Role, Step};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// A message taken apart.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    pub(super) role: Role,
+    pub(super) pieces: Vec<Piece>,
+    /// Metadata of each of its steps.
+    pub(super) metadata: Map<String, Value>,
+    /// Whether its texts are joined without a line feed.
+    pub(super) glued: bool,
+}
+
+impl Message {
+    pub(super) fn new(role: Role, pieces: Vec<Piece>) -> Self {
+        Self { role, pieces, metadata: Map::new(), glued: false }
+    }
+}
+
+/// Collects steps.
+pub(super) struct Builder {
+    pub(super) side: Side,
+    pub(super) warnings: Vec<String>,
+    steps: Vec<Step>,
+    /// Reasoning recorded as a message of its own; it belongs to the next step of the agent.
+    reasoning: Option<String>,
+    /// Tools called so far.
+    tools: BTreeSet<String>,
+}
+
+impl Builder {
+    pub(super) fn new(side: Side) -> Self {
+        let (warnings, steps, tools) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Self { side, warnings, steps, reasoning: None, tools }
+    }
+
+    pub(super) fn warn(&mut self, message: impl Into<String>) {
+        self.warnings.push(message.into());
+    }
+
+    pub(super) fn finish(self, warnings: &mut Vec<String>) -> Vec<Step> {
+        warnings.extend(self.warnings);
+        self.steps
+    }
+
+    /// Whether a tool of this name was called.
+    pub(super) fn was_called(&self, tool: &str) -> bool {
+        self.tools.contains(tool)
+    }
+
+    /// A text of whoever speaks on this side.
+    pub(super) fn text(&mut self, text: &str) {
+        self.message(Message::new(self.side.role(), vec![Piece::Text(text.to_owned())]));
+    }
+
+    /// Reasoning recorded as a message of its own.
+    pub(super) fn reasoning(&mut self, text: &str) {
+        join(self.reasoning.get_or_insert_default(), text);
+    }
+
+    /// Takes a message.
+    pub(super) fn message(&mut self, mut message: Message) {
+        if message.role == Role::User {
+            results_first(&mut message.pieces);
+        }
+        let mut reasoning = if message.role == Role::Assistant { self.reasoning.take() } else { None };
+        let mut text = String::new();
+        // What was thought before the text began.
+        let mut before = None;
+        let mut ends_with_mark = false;
+        for piece in std::mem::take(&mut message.pieces) {
+            match piece {
+                Piece::Text(more) => {
+                    if text.is_empty() && !more.trim().is_empty() {
+                        before = reasoning.take();
+                    }
+                    let glued = message.glued && !ends_with_mark;
+                    if glued {
+                        text.push_str(&more)
+                    } else {
+                        join(&mut text, &more)
+                    }
+                    ends_with_mark = false;
+                }
+                Piece::Mark(mark) => {
+                    if text.is_empty() {
+                        before = reasoning.take();
+                    }
+                    join(&mut text, &mark);
+                    ends_with_mark = true;
+                }
+                Piece::Reasoning(more) => join(reasoning.get_or_insert_default(), &more),
+                Piece::Call(call) => {
+                    self.said(&message, std::mem::take(&mut text), &mut before);
+                    self.call(&message, call, &mut reasoning);
+                }
+                Piece::Result(answer) => {
+                    self.said(&message, std::mem::take(&mut text), &mut before);
+                    self.result(&message, answer);
+                }
+                Piece::Compaction(summary) => {
+                    self.said(&message, std::mem::take(&mut text), &mut before);
+                    if !summary.trim().is_empty() {
+                        let mut step = plain(Role::User, summary);
+                        let metadata = Map::from_iter([("compaction".to_owned(), Value::Bool(true))]);
+                        step.metadata = Some(metadata);
+                        self.steps.push(step);
+                    }
+                }
+                Piece::Note(..) => {}
+            }
+        }
+        if let (Some(more), false) = (&reasoning, text.trim().is_empty()) {
+            join(before.get_or_insert_default(), more);
+            reasoning = None;
+        }
+        self.said(&message, text, &mut before);
+        // What the agent thought before it said nothing belongs to what it says next.
+        if message.role == Role::Assistant && self.reasoning.is_none() {
+            self.reasoning = reasoning;
+        }
+    }
+
+    fn said(&mut self, message: &Message, text: String, reasoning: &mut Option<String>) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let mut step = plain(message.role, text);
+        step.metadata = metadata(message, reasoning);
+        self.steps.push(step);
+    }
+
+    fn call(&mut self, message: &Message, call: Call, reasoning: &mut Option<String>) {
+        self.tools.insert(call.name.clone());
+        let mut metadata =
+            metadata(&Message { role: Role::Assistant, ..message.clone() }, reasoning).unwrap_or_default();
+        for (name, value) in call.metadata {
+            metadata.entry(name).or_insert(value);
+        }
+        self.steps.push(Step {
+            role: Role::Assistant,
+            content: String::new(),
+            tool_name: Some(call.name),
+            tool_input: Some(call.input),
+            tool_call_id: call.id.filter(|id| !id.is_empty()),
+            metadata: Some(metadata).filter(|metadata| !metadata.is_empty()),
+        });
+    }
+
+    fn result(&mut self, message: &Message, answer: Answer) {
+        let mut metadata = message.metadata.clone();
+        if answer.is_error {
+            metadata.insert("is_error".to_owned(), Value::Bool(true));
+        }
+        self.steps.push(Step {
+            tool_name: answer.tool.filter(|tool| !tool.is_empty()),
+            tool_call_id: answer.id.filter(|id| !id.is_empty()),
+            metadata: Some(metadata).filter(|metadata| !metadata.is_empty()),
+            ..plain(Role::Tool, answer.text)
+        });
+    }
+}
+
+fn plain(role: Role, content: String) -> Step {
+    Step { role, content, tool_name: None, tool_input: None, tool_call_id: None, metadata: None }
+}
+
+fn metadata(message: &Message, reasoning: &mut Option<String>) -> Option<Map<String, Value>> {
+    let mut metadata = message.metadata.clone();
+    if message.role == Role::Assistant
+        && let Some(text) = reasoning.take().filter(|text| !text.trim().is_empty())
+    {
+        metadata.insert("reasoning".to_owned(), Value::String(text));
+    }
+    Some(metadata).filter(|metadata| !metadata.is_empty())
+}
+
+fn join(text: &mut String, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(more);
+}

@@ -1,0 +1,118 @@
+//! A list, told by its items.
+
+use super::builder::{Builder, Message};
+use super::langchain::{self, Dumped};
+use super::message::is_message;
+use super::parts::{is_known_part, parts};
+use super::{Side, ai_sdk, calls, message};
+use crate::formats::common::blocks::Piece;
+use crate::formats::common::json::Json;
+use crate::formats::common::roles::role_of;
+use crate::trace::Role;
+
+/// `["human", "…"]`: a role and what was said.
+pub(super) fn is_pair(item: &Json) -> bool {
+    matches!(item, Json::List(pair) if matches!(pair.as_slice(), [Json::Text(role), Json::Text(_) | Json::List(_)] if role_of(role).is_some()))
+}
+
+/// Takes a list.
+pub(super) fn take(items: &[Json], levels: usize, builder: &mut Builder) {
+    if let [Json::Text(role), content] = items
+        && let Some(role) = role_of(role)
+        && matches!(content, Json::Text(_) | Json::List(_))
+    {
+        let found = parts(content, &mut builder.warnings);
+        return builder.message(Message { glued: found.glued, ..Message::new(role, found.pieces) });
+    }
+    if items.iter().any(|item| matches!(item, Json::List(_))) && !items.iter().any(is_pair) {
+        return batch(items, levels, builder);
+    }
+    if is_choices(items) {
+        return super::value(first_choice(items), levels, builder);
+    }
+    if builder.side == Side::Output && items.len() > 1 && items.iter().all(is_chunk) {
+        return chunks(items, builder);
+    }
+    if builder.side == Side::Output
+        && !items.is_empty()
+        && items.iter().all(|item| ai_sdk::is_call(item) || is_call(item))
+    {
+        let mut pieces: Vec<Piece> = Vec::new();
+        calls::add_all(&mut pieces, &Json::List(items.to_vec()));
+        return builder.message(Message::new(Role::Assistant, pieces));
+    }
+    // Parts without a message around them are one message.
+    if !items.is_empty() && items.iter().all(|item| !is_message(item) && is_bare_part(item)) {
+        let found = parts(&Json::List(items.to_vec()), &mut builder.warnings);
+        return builder.message(Message { glued: found.glued, ..Message::new(builder.side.role(), found.pieces) });
+    }
+    for item in items {
+        match item {
+            // Within a list of messages, an object is one, whatever else it may look like.
+            Json::Object(_) if is_message(item) => message::take(item, builder),
+            _ => super::value(item, levels, builder),
+        }
+    }
+}
+
+/// Lists within a list are a batch, of which only the first is this call's.
+fn batch(items: &[Json], levels: usize, builder: &mut Builder) {
+    if items.len() > 1 && items.iter().all(|item| matches!(item, Json::List(_))) {
+        builder.warn(format!("{} further elements of a batch were left out", items.len() - 1));
+    }
+    match items {
+        [first @ Json::List(_), ..] => super::value(first, levels, builder),
+        _ => items.iter().for_each(|item| super::value(item, levels, builder)),
+    }
+}
+
+fn is_bare_part(item: &Json) -> bool {
+    is_known_part(item) && !matches!(langchain::dumped(item), Some(Dumped::Message(_)))
+        || matches!(item, Json::Object(fields) if fields.len() == 1 && matches!(item.get("text"), Some(Json::Text(_))))
+}
+
+fn is_call(item: &Json) -> bool {
+    let kind = item.get("type").and_then(Json::as_text).unwrap_or("");
+    matches!(item.get("function"), Some(Json::Object(_))) && matches!(kind, "function" | "")
+        || kind == "tool_call" && item.get("name").is_some()
+}
+
+fn is_choices(items: &[Json]) -> bool {
+    !items.is_empty()
+        && items.iter().all(|item| {
+            let marked =
+                item.get("finish_reason").is_some() || item.get("index").is_some() || item.get("logprobs").is_some();
+            item.get("role").is_none()
+                && super::events::name(item).is_none()
+                && (matches!(item.get("message"), Some(Json::Object(_))) || marked && item.get("text").is_some())
+        })
+}
+
+/// The choice of index 0, or the first. The others are alternatives.
+pub(super) fn first_choice(items: &[Json]) -> &Json {
+    let is_first = |item: &&Json| matches!(item.get("index"), Some(Json::Number(number)) if number.as_str() == "0");
+    items.iter().find(is_first).or_else(|| items.first()).unwrap_or(&Json::Null)
+}
+
+/// A piece of a streamed answer: a bare text, or a chunk.
+fn is_chunk(item: &Json) -> bool {
+    matches!(item, Json::Text(text) if super::strings::container(text).is_none()) || langchain::is_chunk(item)
+}
+
+fn chunks(items: &[Json], builder: &mut Builder) {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for item in items {
+        let message = match langchain::dumped(item) {
+            Some(Dumped::Message(message)) => message,
+            _ => Json::Object(vec![("content".to_owned(), item.clone())]),
+        };
+        let content = message.get("content").cloned().unwrap_or(Json::Null);
+        pieces.extend(parts(&content, &mut builder.warnings).pieces);
+        for key in ["tool_calls", "invalid_tool_calls"] {
+            if let Some(recorded) = message.get(key) {
+                calls::add_all(&mut pieces, recorded);
+            }
+        }
+    }
+    builder.message(Message { glued: true, ..Message::new(Role::Assistant, pieces) });
+}
