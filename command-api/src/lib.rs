@@ -21,8 +21,10 @@ use stash_domain::error::Code;
 use stash_infra::clock::Clock;
 use stash_infra::http::{Problem, caller};
 use stash_infra::postgres::Pools;
+use stash_infra::postgres::grouped::Grouped;
 use stash_infra::subject_keys::SubjectKeys;
 use stash_infra::submit::Submitter;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -30,9 +32,8 @@ use tokio::sync::Semaphore;
 /// Imports that run at once in one process; more wait, their bodies on disk. Each holds about 40 MB at most.
 pub const IMPORTS_AT_ONCE: usize = 3;
 
-/// What commands are made with.
-#[derive(Clone)]
-pub struct CommandState {
+/// What the composition root hands over.
+pub struct CommandParts {
     /// The door to the log.
     pub submitter: Arc<Submitter>,
     /// Reads as the caller.
@@ -55,7 +56,34 @@ pub struct CommandState {
     pub imports: Arc<Semaphore>,
 }
 
+/// What commands are made with. Cheap to clone; derefs to its parts.
+#[derive(Clone)]
+pub struct CommandState(Arc<Inner>);
+
+struct Inner {
+    parts: CommandParts,
+    targets: Grouped<state::annotation::Targets>,
+}
+
+impl Deref for CommandState {
+    type Target = CommandParts;
+    fn deref(&self) -> &CommandParts {
+        &self.0.parts
+    }
+}
+
 impl CommandState {
+    /// State made of these parts.
+    pub fn new(parts: CommandParts) -> Self {
+        let targets = Grouped::new(parts.pools.api.clone());
+        Self(Arc::new(Inner { parts, targets }))
+    }
+
+    /// Reads of what new annotations stand on.
+    fn targets(&self) -> &Grouped<state::annotation::Targets> {
+        &self.0.targets
+    }
+
     /// The deployment's compute class.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use crate::types::{Annotation, RewardModel, ScoringRun};
 use sqlx::PgConnection;
 use stash_domain::ids::{AnnotationId, OwnerId, RewardModelId, ScoringRunId};
+use uuid::Uuid;
 
 /// An annotation of the owner.
 ///
@@ -13,7 +14,17 @@ pub async fn annotation(
     owner: OwnerId,
     id: AnnotationId,
 ) -> Result<Option<Annotation>, sqlx::Error> {
-    sqlx::query_as(include_str!("routes/annotations/get.sql")).bind(owner.0).bind(id.0).fetch_optional(tx).await
+    Ok(annotations(tx, owner, &[id]).await?.pop())
+}
+
+/// Those of these annotations that the owner has, in any order.
+pub(crate) async fn annotations(
+    tx: &mut PgConnection,
+    owner: OwnerId,
+    ids: &[AnnotationId],
+) -> Result<Vec<Annotation>, sqlx::Error> {
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+    sqlx::query_as(include_str!("routes/annotations/get.sql")).bind(owner.0).bind(ids).fetch_all(tx).await
 }
 
 /// A reward model of the owner.

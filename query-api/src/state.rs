@@ -2,12 +2,14 @@
 
 use crate::body::LongAnswers;
 use crate::errors::Failure;
+use crate::routes::annotations::get::Annotations;
 use stash_domain::ids::OwnerId;
 use stash_infra::artifacts::ArtifactStore;
 use stash_infra::artifacts::link::LinkSigner;
 use stash_infra::clock::Clock;
 use stash_infra::event_log::EventLog;
 use stash_infra::http::ReadGate;
+use stash_infra::postgres::grouped::Grouped;
 use stash_infra::postgres::{OwnerTx, Pools};
 use std::sync::Arc;
 
@@ -45,6 +47,7 @@ pub struct QueryState(Arc<Inner>);
 struct Inner {
     parts: QueryParts,
     long_answers: LongAnswers,
+    annotations: Grouped<Annotations>,
 }
 
 impl QueryState {
@@ -52,7 +55,8 @@ impl QueryState {
     pub fn new(parts: QueryParts) -> Self {
         let places = parts.pools.api.options().get_max_connections() / CONNECTIONS_PER_LONG_ANSWER;
         let long_answers = LongAnswers::new(usize::try_from(places.max(1)).unwrap_or(1));
-        Self(Arc::new(Inner { parts, long_answers }))
+        let annotations = Grouped::new(parts.pools.api.clone());
+        Self(Arc::new(Inner { parts, long_answers, annotations }))
     }
 
     /// The parts it was made of.
@@ -63,6 +67,11 @@ impl QueryState {
     /// The places for answers that are streamed.
     pub(crate) fn long_answers(&self) -> &LongAnswers {
         &self.0.long_answers
+    }
+
+    /// Reads of single annotations.
+    pub(crate) fn annotations(&self) -> &Grouped<Annotations> {
+        &self.0.annotations
     }
 
     /// Begins reading as an owner: one snapshot, only the owner's rows.

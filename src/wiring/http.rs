@@ -11,7 +11,7 @@ use crate::pages;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use stash_command_api::import::Importer;
-use stash_command_api::{CommandState, IMPORTS_AT_ONCE};
+use stash_command_api::{CommandParts, CommandState, IMPORTS_AT_ONCE};
 use stash_infra::artifacts::link::LinkSigner;
 use stash_infra::config::Compute;
 use stash_infra::http::checks::{DatabaseCheck, LagCheck, LogCheck};
@@ -72,7 +72,7 @@ impl Foundation {
     fn command_state(&self) -> CommandState {
         let importer =
             Importer { keys: Arc::clone(&self.keys), store: Arc::clone(&self.store), pool: self.pools.system.clone() };
-        CommandState {
+        CommandState::new(CommandParts {
             submitter: Arc::clone(&self.submitter),
             pools: self.pools.clone(),
             keys: Arc::clone(&self.keys),
@@ -83,7 +83,7 @@ impl Foundation {
             import_bytes_max: self.settings.limits.import_bytes_max,
             compute: self.settings.compute.compute.map(|class| class_name(class).to_owned()),
             imports: Arc::new(Semaphore::new(IMPORTS_AT_ONCE)),
-        }
+        })
     }
 
     fn query_state(&self, gate: ReadGate) -> QueryState {

@@ -4,6 +4,7 @@ use crate::CommandState;
 use crate::dispatch::Refused;
 use crate::path::TracePath;
 use crate::routes::traces::import::keys_problem;
+use sqlx::PgConnection;
 use stash_domain::annotation::{AnnotationText, Quote};
 use stash_domain::commands::annotations::change::State;
 use stash_domain::error::Code;
@@ -12,6 +13,7 @@ use stash_domain::sealed::Sealed;
 use stash_domain::trace::Role;
 use stash_infra::http::Problem;
 use stash_infra::identity::Caller;
+use stash_infra::postgres::grouped::Lookup;
 use stash_infra::seal::{self, Purpose};
 use uuid::Uuid;
 
@@ -56,6 +58,48 @@ struct Row {
     content: Option<String>,
 }
 
+/// Finds what new annotations would stand on.
+pub(crate) struct Targets;
+
+/// A trace, perhaps a step, and whether the step's content is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TargetKey {
+    trace_id: TraceId,
+    step_id: Option<StepId>,
+    with_content: bool,
+}
+
+/// A trace, and the step if it is one of the trace's.
+#[derive(Clone, sqlx::FromRow)]
+pub(crate) struct TargetRow {
+    wanted: i64,
+    trace_id: Uuid,
+    subject_id: Uuid,
+    role: Option<String>,
+    content: Option<String>,
+}
+
+impl Lookup for Targets {
+    type Key = TargetKey;
+    type Found = TargetRow;
+
+    async fn find(
+        connection: &mut PgConnection,
+        owner: OwnerId,
+        keys: &[TargetKey],
+    ) -> Result<Vec<(TargetKey, TargetRow)>, sqlx::Error> {
+        let rows: Vec<TargetRow> = sqlx::query_as(include_str!("targets.sql"))
+            .bind(owner.0)
+            .bind(keys.iter().map(|key| key.trace_id.0).collect::<Vec<_>>())
+            .bind(keys.iter().map(|key| key.step_id.map(|id| id.0)).collect::<Vec<_>>())
+            .bind(keys.iter().map(|key| key.with_content).collect::<Vec<_>>())
+            .fetch_all(connection)
+            .await?;
+        let key_of = |row: &TargetRow| usize::try_from(row.wanted - 1).ok().and_then(|place| keys.get(place)).copied();
+        Ok(rows.into_iter().filter_map(|row| Some((key_of(&row)?, row))).collect())
+    }
+}
+
 fn step_of(role: Option<String>, content: Option<String>) -> Result<Option<(Role, String)>, Problem> {
     let Some((role, content)) = role.zip(content) else { return Ok(None) };
     let role = role.parse().map_err(|error| Problem::internal(&error))?;
@@ -74,16 +118,11 @@ impl CommandState {
         step: Option<StepId>,
         with_content: bool,
     ) -> Result<Target, Refused> {
-        let mut tx = self.read(caller).await?;
-        let row: Option<(Uuid, Uuid, Option<String>, Option<String>)> = sqlx::query_as(include_str!("target.sql"))
-            .bind(caller.owner_id.0)
-            .bind(path.id(caller.owner_id).0)
-            .bind(step.map(|id| id.0))
-            .bind(with_content)
-            .fetch_optional(&mut *tx)
-            .await?;
-        let (trace, subject, role, content) = row.ok_or_else(|| path.not_found())?;
-        let target = Target { trace_id: trace.into(), subject_id: subject.into(), step: step_of(role, content)? };
+        let key = TargetKey { trace_id: path.id(caller.owner_id), step_id: step, with_content };
+        let target = self.targets().find(caller.owner_id, key).await?.ok_or_else(|| path.not_found())?;
+        let step_found = step_of(target.role, target.content)?;
+        let target =
+            Target { trace_id: target.trace_id.into(), subject_id: target.subject_id.into(), step: step_found };
         match step {
             Some(id) if target.step.is_none() => {
                 let detail = format!("step_id: the trace has no step {id}");

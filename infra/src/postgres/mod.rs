@@ -7,6 +7,7 @@
 mod database;
 pub mod embedded;
 mod error;
+pub mod grouped;
 mod migrate;
 mod owner_scope;
 mod pool;

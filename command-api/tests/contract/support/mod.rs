@@ -13,7 +13,7 @@ use axum::middleware::from_fn_with_state;
 use serde_json::Value;
 use sqlx::postgres::PgConnectOptions;
 use stash_command_api::import::Importer;
-use stash_command_api::{CommandState, IMPORTS_AT_ONCE};
+use stash_command_api::{CommandParts, CommandState, IMPORTS_AT_ONCE};
 use stash_domain::ids::OwnerId;
 use stash_infra::artifacts::link::LinkSigner;
 use stash_infra::artifacts::{ArtifactStore, FolderStore};
@@ -108,7 +108,7 @@ impl World {
             setup.wait_budget,
         ));
         let gate = ReadGate { log: log.id(), marks: Arc::clone(&marks), wait_budget: setup.wait_budget };
-        let commands = stash_command_api::router(CommandState {
+        let commands = stash_command_api::router(CommandState::new(CommandParts {
             submitter: Arc::clone(&submitter),
             pools: pools.clone(),
             keys: Arc::clone(&keys),
@@ -119,7 +119,7 @@ impl World {
             import_bytes_max: setup.import_bytes_max,
             compute: setup.compute.map(str::to_owned),
             imports: Arc::new(Semaphore::new(IMPORTS_AT_ONCE)),
-        });
+        }));
         let queries = stash_query_api::router(QueryState::new(QueryParts {
             pools: pools.clone(),
             gate: gate.clone(),

@@ -8,8 +8,28 @@ use crate::types::Annotation;
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
+use sqlx::PgConnection;
+use stash_domain::ids::{AnnotationId, OwnerId};
 use stash_infra::http::ETag;
 use stash_infra::identity::Caller;
+use stash_infra::postgres::grouped::Lookup;
+
+/// Finds annotations by id.
+pub(crate) struct Annotations;
+
+impl Lookup for Annotations {
+    type Key = AnnotationId;
+    type Found = Annotation;
+
+    async fn find(
+        connection: &mut PgConnection,
+        owner: OwnerId,
+        ids: &[AnnotationId],
+    ) -> Result<Vec<(AnnotationId, Annotation)>, sqlx::Error> {
+        let found = load::annotations(connection, owner, ids).await?;
+        Ok(found.into_iter().map(|annotation| (annotation.id.into(), annotation)).collect())
+    }
+}
 
 /// Get an annotation
 ///
@@ -33,8 +53,7 @@ pub(crate) async fn get(
     PathId(path): PathId,
 ) -> Result<impl IntoResponse, Failure> {
     let id = uuid(&path)?;
-    let mut tx = state.begin(caller.owner_id).await?;
-    let annotation = load::annotation(&mut tx, caller.owner_id, id.into()).await?;
+    let annotation = state.annotations().find(caller.owner_id, id.into()).await?;
     let annotation = annotation.ok_or_else(|| Failure::not_found("annotation", id))?;
     Ok((ETag(annotation.version.cast_unsigned()), Json(annotation)))
 }
