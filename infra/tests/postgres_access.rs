@@ -210,3 +210,52 @@ async fn a_wrong_database_name_is_refused_at_once_and_an_absent_server_after_the
     let error = postgres::wait_until_reachable(&nowhere, std::time::Duration::ZERO).await.unwrap_err();
     assert!(matches!(error, DatabaseError::Unreachable { .. }), "{error}");
 }
+
+#[tokio::test]
+async fn a_plan_made_on_a_small_table_does_not_read_it_whole_when_it_has_grown() {
+    let pools = opened().await;
+    pools
+        .system
+        .execute(
+            "CREATE TABLE public.many (owner_id uuid, number bigint, PRIMARY KEY (owner_id, number))
+                 WITH (autovacuum_enabled = off);
+             INSERT INTO public.many VALUES (gen_random_uuid(), 1);
+             ANALYZE public.many;
+             GRANT SELECT ON public.many TO stash_api, stash_log",
+        )
+        .await
+        .unwrap();
+    let log = Purpose::Log.pool(pools.options(), 1);
+    let projector = Purpose::Projector { schema: "rm_v1" }.pool(pools.options(), 1);
+    let mut connections = Vec::new();
+    for pool in [&pools.api, &pools.system, &log, &projector] {
+        connections.push(pool.acquire().await.unwrap());
+    }
+    let read = "SELECT number FROM public.many WHERE owner_id = $1 AND number = ANY ($2)";
+    let mut read_all = async |times: usize| {
+        for connection in &mut connections {
+            for _ in 0..times {
+                let numbers: Vec<i64> = sqlx::query_scalar(read)
+                    .bind(owner(7).0)
+                    .bind([1_i64, 2])
+                    .fetch_all(&mut **connection)
+                    .await
+                    .unwrap();
+                assert!(numbers.len() <= 2);
+            }
+            connection.execute("SELECT pg_stat_force_next_flush()").await.unwrap();
+        }
+    };
+    read_all(10).await;
+    sqlx::query("INSERT INTO public.many SELECT $1, generate_series(1, 50000)")
+        .bind(owner(7).0)
+        .execute(&pools.system)
+        .await
+        .unwrap();
+    read_all(10).await;
+    drop(connections);
+    let whole = "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'many'";
+    let rows: i64 = sqlx::query_scalar(whole).fetch_one(&pools.system).await.unwrap();
+    // Plans made anew may read it whole while that is one row.
+    assert!(rows < 1000, "{rows} rows were read by backends that read the whole table");
+}
