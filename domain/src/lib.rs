@@ -15,6 +15,7 @@ pub mod ids;
 pub mod jobs;
 pub mod learning;
 pub mod limits;
+pub mod otel;
 pub mod position;
 pub mod record;
 pub mod rendering;

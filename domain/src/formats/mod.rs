@@ -17,7 +17,7 @@
 mod anthropic_messages;
 mod claude_code;
 mod codex;
-mod common;
+pub(crate) mod common;
 mod detect;
 pub mod merge;
 mod openai_chat;

@@ -3,17 +3,24 @@
 
 use crate::limits::JSON_VALUE_DEPTH_MAX;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
 /// A parsed value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Json {
+pub enum Json {
+    /// Nothing.
     Null,
+    /// Yes or no.
     Bool(bool),
+    /// A number, in its digits.
     Number(Number),
+    /// A string.
     Text(String),
+    /// An array.
     List(Vec<Json>),
+    /// An object; a key may stand twice.
     Object(Vec<(String, Json)>),
 }
 
@@ -131,6 +138,19 @@ pub(crate) fn take_field(fields: &mut Vec<(String, Json)>, key: &str) -> Option<
 /// The canonical object of these fields; of a repeated key the last value stands.
 pub(crate) fn into_map(fields: Vec<(String, Json)>) -> Map<String, Value> {
     fields.into_iter().map(|(key, value)| (key, value.into_value())).collect()
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(number) => number.serialize(serializer),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Json {

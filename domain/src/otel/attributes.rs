@@ -1,0 +1,209 @@
+//! Attributes: names with typed values, in their order.
+//!
+//! A structure may be one attribute, or many whose names are paths into it (`a.0.b`). [`Attributes::value`] reads both.
+
+use super::Json;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Steps of a path that are followed; a name with more has its rest as one step.
+const PATH_STEPS_MAX: usize = 24;
+
+/// Attributes kept of a resource and its scope together; beyond, and those of more than [`CONTEXT_VALUE_BYTES_MAX`] as JSON, are
+/// left out, because every span carries them.
+pub const CONTEXT_ATTRIBUTES_MAX: usize = 64;
+
+/// See [`CONTEXT_ATTRIBUTES_MAX`].
+pub const CONTEXT_VALUE_BYTES_MAX: usize = 512;
+
+/// Attributes of a span, an event, a log record, or of where they come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attributes(pub Vec<(String, Json)>);
+
+impl Attributes {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of a name; of one that stands twice, the last. Null counts as absent.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        let found = self.0.iter().rev().find(|(other, _)| other == name).map(|(_, value)| value);
+        found.filter(|value| **value != Json::Null)
+    }
+
+    /// The text of a name; empty text counts as absent.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.as_text().filter(|text| !text.is_empty())
+    }
+
+    /// The value of a name, or the structure that all names below it spell out: `a.0.b` = 1 gives `[{"b": 1}]` for `a`.
+    /// Numbers count as indices and are put in their order; gaps close.
+    pub fn value(&self, name: &str) -> Option<Json> {
+        if let Some(value) = self.get(name) {
+            return Some(value.clone());
+        }
+        let mut root = Node::default();
+        let mut any = false;
+        for (path, value) in self.below(name) {
+            any |= *value != Json::Null;
+            root.put(path, value);
+        }
+        any.then(|| root.into_json())
+    }
+
+    /// All names below a name, as paths from there, with their values.
+    fn below<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, &'a Json)> {
+        self.0.iter().filter_map(move |(key, value)| {
+            Some((key.strip_prefix(name)?.strip_prefix('.').filter(|path| !path.is_empty())?, value))
+        })
+    }
+
+    /// What a span carries of its resource and scope: their attributes, small ones and not too many, and the scope's name and
+    /// version as `otel.scope.name` and `otel.scope.version`.
+    pub fn context(resource: Self, scope_name: &str, scope_version: &str, scope: Self) -> Self {
+        let named = [("otel.scope.name", scope_name), ("otel.scope.version", scope_version)];
+        let named = named.into_iter().filter(|(_, text)| !text.is_empty());
+        let named = named.map(|(name, text)| (name.to_owned(), Json::Text(text.to_owned())));
+        let all = named.chain(resource.0).chain(scope.0);
+        let small = all.filter(|(_, value)| value.compact().len() <= CONTEXT_VALUE_BYTES_MAX);
+        Self(small.take(CONTEXT_ATTRIBUTES_MAX).collect())
+    }
+
+    /// Attributes from a nested object: objects and arrays of objects become paths, everything else is a value.
+    pub(crate) fn flattened(nested: Vec<(String, Json)>) -> Self {
+        let mut flat = Vec::new();
+        nested.into_iter().for_each(|(key, value)| flatten(key, value, PATH_STEPS_MAX, &mut flat));
+        Self(flat)
+    }
+}
+
+fn flatten(path: String, value: Json, steps_left: usize, flat: &mut Vec<(String, Json)>) {
+    let Some(steps_left) = steps_left.checked_sub(1) else { return flat.push((path, value)) };
+    match value {
+        Json::Object(fields) if !fields.is_empty() => {
+            fields.into_iter().for_each(|(key, value)| flatten(format!("{path}.{key}"), value, steps_left, flat));
+        }
+        Json::List(items) if items.iter().any(|item| matches!(item, Json::Object(_))) => {
+            let items = items.into_iter().enumerate();
+            items.for_each(|(n, item)| flatten(format!("{path}.{n}"), item, steps_left, flat));
+        }
+        value => flat.push((path, value)),
+    }
+}
+
+/// A step of a path: indices come first and in the order of their numbers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key<'a> {
+    Index(u32),
+    Name(usize, &'a str),
+}
+
+#[derive(Default)]
+struct Node<'a> {
+    value: Option<&'a Json>,
+    below: BTreeMap<Key<'a>, Node<'a>>,
+    /// Place of each name among its neighbours, so that they keep the order in which they were first met.
+    places: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Node<'a> {
+    fn put(&mut self, path: &'a str, value: &'a Json) {
+        let mut node = self;
+        for step in path.splitn(PATH_STEPS_MAX, '.') {
+            let key = match step.parse() {
+                Ok(index) => Key::Index(index),
+                Err(_) => {
+                    let next = node.places.len();
+                    Key::Name(*node.places.entry(step).or_insert(next), step)
+                }
+            };
+            node = node.below.entry(key).or_default();
+        }
+        node.value = Some(value);
+    }
+
+    /// A value that stands beside what is below it is left out: a path is the more exact one.
+    fn into_json(self) -> Json {
+        if self.below.is_empty() {
+            return self.value.cloned().unwrap_or(Json::Null);
+        }
+        if self.below.keys().all(|key| matches!(key, Key::Index(_))) {
+            return Json::List(self.below.into_values().map(Node::into_json).collect());
+        }
+        let named = |key| match key {
+            Key::Index(index) => index.to_string(),
+            Key::Name(_, name) => name.to_owned(),
+        };
+        Json::Object(self.below.into_iter().map(|(key, node)| (named(key), node.into_json())).collect())
+    }
+}
+
+impl Serialize for Attributes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Attributes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Attributes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of attributes")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Attributes, A::Error> {
+                let mut attributes = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    attributes.push(entry);
+                }
+                Ok(Attributes(attributes))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attributes(text: &str) -> Attributes {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn paths_spell_out_structures_in_the_order_of_numbers() {
+        let found = attributes(r#"{"m.10.t":"c","m.2.t":"b","m.0.t":"a","m.0.r":"x","mm":1,"m":null,"n.a":{"b":[1]}}"#);
+        assert_eq!(found.value("m").unwrap().compact(), r#"[{"t":"a","r":"x"},{"t":"b"},{"t":"c"}]"#);
+        assert_eq!(found.value("n").unwrap().compact(), r#"{"a":{"b":[1]}}"#);
+        assert_eq!(found.value("m.0.t").unwrap().compact(), r#""a""#);
+        assert_eq!(found.value("x"), None);
+    }
+
+    #[test]
+    fn flattening_and_reading_are_inverse() {
+        let nested: Json = serde_json::from_str(r#"{"llm":{"m":[{"a":{"b":1}},{"a":[1,2]}],"n":"x","e":{}}}"#).unwrap();
+        let Json::Object(fields) = nested.clone() else { panic!() };
+        let flat = Attributes::flattened(fields);
+        assert_eq!(flat.get("llm.m.0.a.b").unwrap().compact(), "1");
+        assert_eq!(flat.value("llm"), nested.get("llm").cloned());
+    }
+
+    #[test]
+    fn the_context_is_small() {
+        let many = |n: usize| Attributes((0..n).map(|n| (format!("k{n}"), Json::Null)).collect());
+        let large = Attributes(vec![("large".to_owned(), Json::Text("x".repeat(CONTEXT_VALUE_BYTES_MAX)))]);
+        let context = Attributes::context(large, "lib", "1", many(100));
+        assert_eq!(context.0.len(), CONTEXT_ATTRIBUTES_MAX);
+        assert_eq!(context.text("otel.scope.name"), Some("lib"));
+        assert_eq!(context.get("large"), None);
+    }
+}
