@@ -18,6 +18,8 @@ mod detect;
 mod hostile;
 #[path = "formats/large.rs"]
 mod large;
+#[path = "formats/otel.rs"]
+mod otel;
 #[path = "formats/properties.rs"]
 mod properties;
 #[path = "formats/round_trip.rs"]

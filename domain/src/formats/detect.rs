@@ -14,7 +14,7 @@ use super::common::records::Records;
 use super::common::source::Source;
 use super::refused::refused;
 use super::report::ReadError;
-use super::{FORMATS, Format};
+use super::{FORMATS, Format, otel};
 
 /// Whether a record may be of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,10 @@ const BYTES_LOOKED_AT_MAX: u64 = 16 * 1024 * 1024;
 
 /// Finds the format and goes back to where the source stood.
 pub(super) fn detect(source: &mut Source<'_>, bytes_max: usize) -> Result<&'static dyn Format, ReadError> {
+    // What is no text can only be what this one refuses with a reason.
+    if otel::is_binary(source)? {
+        return Ok(&otel::Otel);
+    }
     let start = source.place();
     let mut records = Records::new(source, bytes_max);
     let mut weak = None;

@@ -21,6 +21,7 @@ pub(crate) mod common;
 mod detect;
 pub mod merge;
 mod openai_chat;
+pub(crate) mod otel;
 mod refused;
 mod report;
 mod stash;
@@ -60,6 +61,7 @@ trait Format: Sync {
 /// All formats, in the order in which [`AUTO`] tries them: otel, codex, claude_code, langsmith, langfuse, stash,
 /// anthropic_messages, openai_chat. Envelopes come before what they may hold.
 const FORMATS: &[&dyn Format] = &[
+    &otel::Otel,
     &codex::Codex,
     &claude_code::ClaudeCode,
     &stash::Stash,

@@ -5,22 +5,55 @@
 use super::Json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Number;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Steps of a path that are followed; a name with more has its rest as one step.
 const PATH_STEPS_MAX: usize = 24;
 
 /// Attributes kept of a resource and its scope together; beyond, and those of more than [`CONTEXT_VALUE_BYTES_MAX`] as JSON, are
 /// left out, because every span carries them.
-pub const CONTEXT_ATTRIBUTES_MAX: usize = 64;
+pub const CONTEXT_ATTRIBUTES_MAX: usize = 32;
 
 /// See [`CONTEXT_ATTRIBUTES_MAX`].
-pub const CONTEXT_VALUE_BYTES_MAX: usize = 512;
+pub const CONTEXT_VALUE_BYTES_MAX: usize = 256;
 
 /// Attributes of a span, an event, a log record, or of where they come from.
+///
+/// Values are plain JSON. Two of the protocol's types have none of their own: see [`double`] and [`BYTES`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes(pub Vec<(String, Json)>);
+
+/// What stands for a value of bytes, which are not kept.
+pub const BYTES: &str = "[file]";
+
+/// A floating-point value; text for NaN and the infinities, which are no numbers in JSON.
+pub fn double(value: f64) -> Json {
+    Number::from_f64(value).map_or_else(|| Json::Text(value.to_string()), Json::Number)
+}
+
+/// Where spans or records come from, shared by all that come from there.
+pub type Context = Arc<Attributes>;
+
+/// For `#[serde(with)]`.
+pub(super) mod shared {
+    use super::{Attributes, Context};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(in crate::otel) fn is_empty(context: &Context) -> bool {
+        context.is_empty()
+    }
+
+    pub(in crate::otel) fn serialize<S: Serializer>(context: &Context, serializer: S) -> Result<S::Ok, S::Error> {
+        context.as_ref().serialize(serializer)
+    }
+
+    pub(in crate::otel) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Context, D::Error> {
+        Attributes::deserialize(deserializer).map(Context::new)
+    }
+}
 
 impl Attributes {
     /// Whether there are none.
@@ -42,9 +75,11 @@ impl Attributes {
     /// The value of a name, or the structure that all names below it spell out: `a.0.b` = 1 gives `[{"b": 1}]` for `a`.
     /// Numbers count as indices and are put in their order; gaps close.
     pub fn value(&self, name: &str) -> Option<Json> {
-        if let Some(value) = self.get(name) {
-            return Some(value.clone());
-        }
+        self.get(name).cloned().or_else(|| self.tree(name))
+    }
+
+    /// The structure that all names below a name spell out, whatever the name itself has.
+    pub fn tree(&self, name: &str) -> Option<Json> {
         let mut root = Node::default();
         let mut any = false;
         for (path, value) in self.below(name) {
@@ -63,13 +98,13 @@ impl Attributes {
 
     /// What a span carries of its resource and scope: their attributes, small ones and not too many, and the scope's name and
     /// version as `otel.scope.name` and `otel.scope.version`.
-    pub fn context(resource: Self, scope_name: &str, scope_version: &str, scope: Self) -> Self {
+    pub fn context(resource: Self, scope_name: &str, scope_version: &str, scope: Self) -> Context {
         let named = [("otel.scope.name", scope_name), ("otel.scope.version", scope_version)];
         let named = named.into_iter().filter(|(_, text)| !text.is_empty());
         let named = named.map(|(name, text)| (name.to_owned(), Json::Text(text.to_owned())));
         let all = named.chain(resource.0).chain(scope.0);
         let small = all.filter(|(_, value)| value.compact().len() <= CONTEXT_VALUE_BYTES_MAX);
-        Self(small.take(CONTEXT_ATTRIBUTES_MAX).collect())
+        Context::new(Self(small.take(CONTEXT_ATTRIBUTES_MAX).collect()))
     }
 
     /// Attributes from a nested object: objects and arrays of objects become paths, everything else is a value.

@@ -106,7 +106,8 @@ fn bytes_of_text<const N: usize>(text: &str) -> Option<Vec<u8>> {
     if text.len() > N * 4 {
         return None;
     }
-    let digits: String = text.strip_prefix("0x").unwrap_or(text).chars().filter(|character| *character != '-').collect();
+    let digits: String =
+        text.strip_prefix("0x").unwrap_or(text).chars().filter(|character| *character != '-').collect();
     if digits.len() == N * 2
         && let Ok(bytes) = hex::decode(&digits)
     {
@@ -167,10 +168,7 @@ mod tests {
         }
         assert_eq!(expected.to_string(), "5b8efff798038103d269b633813fc60c");
         assert_eq!(read("\"AAAAAAAAAAI=\""), Recorded::Id(OtelSpanId::parse("0000000000000002").unwrap()));
-        assert_eq!(
-            read("\"ZWVlMTliN2VjM2MxYjE3NA==\""),
-            Recorded::Id(OtelSpanId::parse("eee19b7ec3c1b174").unwrap())
-        );
+        assert_eq!(read("\"ZWVlMTliN2VjM2MxYjE3NA==\""), Recorded::Id(OtelSpanId::parse("eee19b7ec3c1b174").unwrap()));
     }
 
     #[test]

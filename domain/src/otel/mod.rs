@@ -14,7 +14,10 @@ mod log;
 mod span;
 
 pub use crate::formats::common::json::Json;
-pub use attributes::Attributes;
+pub use crate::formats::otel::{
+    AssembleError, Grown, MessageFault, TraceState, check_log_messages, check_messages, grow, rebuild,
+};
+pub use attributes::{Attributes, BYTES, CONTEXT_ATTRIBUTES_MAX, CONTEXT_VALUE_BYTES_MAX, Context, double};
 pub use id::{OtelId, OtelSpanId, OtelTraceId};
 pub use log::OtelLog;
 pub use span::{OtelEvent, OtelLink, OtelSpan, SpanKind, Status, StatusCode};

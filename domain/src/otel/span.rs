@@ -1,7 +1,9 @@
 //! A span.
 
-use super::{Attributes, OtelSpanId, OtelTraceId};
+use super::attributes::shared;
+use super::{Attributes, Context, OtelSpanId, OtelTraceId};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 /// A span, as recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,8 +42,8 @@ pub struct OtelSpan {
     #[serde(rename = "x", default, skip_serializing_if = "Status::is_unset")]
     pub status: Status,
     /// Where it comes from; see [`Attributes::context`].
-    #[serde(rename = "c", default, skip_serializing_if = "Attributes::is_empty")]
-    pub context: Attributes,
+    #[serde(rename = "c", default, with = "shared", skip_serializing_if = "shared::is_empty")]
+    pub context: Context,
 }
 
 impl OtelSpan {
@@ -59,9 +61,34 @@ impl OtelSpan {
             events: Vec::new(),
             links: Vec::new(),
             status: Status::default(),
-            context: Attributes::default(),
+            context: Context::default(),
         }
     }
+}
+
+impl OtelSpan {
+    /// What tells two recordings of the span apart: never 0.
+    pub fn digest(&self) -> u64 {
+        digest_of(self)
+    }
+
+    /// Whether this recording of a span stands over another one of the same span: the one that ended later does, then the one
+    /// that says more. So what is kept does not depend on which came first.
+    pub fn stands_over(&self, held: &Self) -> bool {
+        let weight = |span: &Self| {
+            let known_end_ns = if span.end_ns == u64::MAX { 0 } else { span.end_ns };
+            (known_end_ns, span.attributes.0.len() + span.events.len())
+        };
+        let (new, old) = (weight(self), weight(held));
+        new > old || new == old && self.digest() > held.digest()
+    }
+}
+
+/// First eight bytes of the digest of something as it is stored; never 0.
+pub(super) fn digest_of(stored: &impl Serialize) -> u64 {
+    let digest = Sha256::digest(serde_json::to_vec(stored).unwrap_or_default());
+    let first: [u8; 8] = std::array::from_fn(|n| digest.get(n).copied().unwrap_or(0));
+    u64::from_be_bytes(first).max(1)
 }
 
 /// The place of a span in a request.

@@ -45,6 +45,11 @@ fn each_shape_is_recognised() {
         (r#"{"id":"s","timestamp":"t","instructions":null}"#, "codex"),
         ("{\n \"session\": {\"id\": \"s\"},\n \"items\": []\n}", "codex"),
         (r#"{"type":"function_call_output","call_id":"c","output":"x"}"#, "codex"),
+        (r#"{"resourceSpans":[]}"#, "otel"),
+        (r#"{"resource_spans":[],"resource_logs":[]}"#, "otel"),
+        (r#"[{"resourceLogs":[{"scopeLogs":[]}]}]"#, "otel"),
+        ("{\"resourceMetrics\":[]}\n{\"resourceSpans\":[]}", "otel"),
+        (r#"{"name":"M","span_kind":"LLM","parent_id":null,"context":{"trace_id":"a"},"attributes":{}}"#, "otel"),
         ("\u{FEFF}\n{\"messages\":[]}", "openai_chat"),
         ("damaged {\n{\"messages\":[]}", "openai_chat"),
     ] {
@@ -142,5 +147,13 @@ fn every_format_has_a_name_a_description_and_cases() {
         assert!(cases.is_dir(), "{} has no cases", format.name);
         let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/formats/{}.md", format.name));
         assert!(page.is_file(), "{} has no page", format.name);
+    }
+}
+
+#[test]
+fn binary_exports_are_named() {
+    for (bytes, named) in [(&b"\0\0\0\x0c\x0a\x0aresource"[..], "protobuf"), (b"\x28\xb5\x2f\xfd\0\0", "zstd")] {
+        let error = traces_of(AUTO, bytes, OnError::Skip).1.unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
     }
 }

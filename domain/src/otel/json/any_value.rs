@@ -1,8 +1,7 @@
 //! Typed values (`{"stringValue": "x"}`) as plain JSON, and lists of them by name.
 
 use super::folded;
-use crate::otel::{Attributes, Json};
-use serde_json::Number;
+use crate::otel::{Attributes, BYTES, Json};
 
 /// The plain value. What is no typed value stands as it is.
 ///
@@ -28,7 +27,7 @@ pub(super) fn plain(recorded: Json) -> Json {
             "false" => Json::Bool(false),
             _ => Json::Text(text),
         },
-        (Some(Type::Bytes), _) => Json::Text("[file]".to_owned()),
+        (Some(Type::Bytes), _) => Json::Text(BYTES.to_owned()),
         (Some(Type::Array), value) => match value {
             Json::List(items) => Json::List(items.into_iter().map(plain).collect()),
             Json::Object(fields) => {
@@ -114,10 +113,9 @@ fn integer(digits: String) -> Json {
 }
 
 fn double(digits: String) -> Json {
-    match digits.parse::<f64>().ok().and_then(Number::from_f64) {
-        Some(number) => Json::Number(number),
-        // NaN and the infinities are no numbers in JSON.
-        None => Json::Text(digits),
+    match digits.parse() {
+        Ok(number) => crate::otel::double(number),
+        Err(_) => Json::Text(digits),
     }
 }
 
@@ -145,11 +143,17 @@ mod tests {
             (r#"{"bytesValue":"AAAA"}"#, r#""[file]""#),
             (r#"{"arrayValue":{"values":[{"intValue":"1"},{}]}}"#, "[1,null]"),
             (r#"{"arrayValue":{}}"#, "[]"),
-            (r#"{"kvlistValue":{"values":[{"key":"a","value":{"stringValue":"b"}},{"key":"n"}]}}"#, r#"{"a":"b","n":null}"#),
+            (
+                r#"{"kvlistValue":{"values":[{"key":"a","value":{"stringValue":"b"}},{"key":"n"}]}}"#,
+                r#"{"a":"b","n":null}"#,
+            ),
             (r#"{"kvlistValue":{}}"#, "{}"),
             (r#"{"Value":{"StringValue":"x"}}"#, r#""x""#),
             (r#"{"Value":{"ArrayValue":{"values":[{"Value":{"IntValue":3}}]}}}"#, "[3]"),
-            (r#"{"Value":{"KvlistValue":{"values":[{"Key":"a","Value":{"Value":{"BoolValue":true}}}]}}}"#, r#"{"a":true}"#),
+            (
+                r#"{"Value":{"KvlistValue":{"values":[{"Key":"a","Value":{"Value":{"BoolValue":true}}}]}}}"#,
+                r#"{"a":true}"#,
+            ),
             (r#"{"stringValue":null}"#, "null"),
             (r#"{"stringValue":null,"intValue":"4"}"#, "4"),
             ("{}", "null"),

@@ -4,7 +4,7 @@ use super::any_value::{named, plain};
 use super::folded;
 use super::span::nanoseconds;
 use crate::otel::id::Recorded;
-use crate::otel::{Attributes, Json, OtelLog};
+use crate::otel::{Attributes, Context, Json, OtelLog};
 
 /// Reads a record; none if it belongs to no span. Its context is not set yet.
 pub(super) fn log(recorded: Json) -> Option<OtelLog> {
@@ -30,7 +30,7 @@ pub(super) fn log(recorded: Json) -> Option<OtelLog> {
         event_name = name.to_owned();
     }
     let time_ns = if time_ns == 0 { observed_ns } else { time_ns };
-    Some(OtelLog { trace_id, span_id, time_ns, event_name, attributes, body, context: Attributes::default() })
+    Some(OtelLog { trace_id, span_id, time_ns, event_name, attributes, body, sequence: 0, context: Context::default() })
 }
 
 #[cfg(test)]

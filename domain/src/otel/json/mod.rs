@@ -9,6 +9,8 @@ mod row;
 mod span;
 pub(crate) mod walk;
 
+pub(crate) use row::is_row;
+
 use super::{OtelLog, OtelSpan};
 use crate::formats::common::cursor::{Cursor, CursorError};
 use crate::formats::common::fault::Fault;
@@ -24,13 +26,13 @@ pub const FAULTS_LISTED_MAX: usize = 100;
 pub struct Decoded {
     /// Spans, in their order. One may stand there twice.
     pub spans: Vec<OtelSpan>,
-    /// Log records that belong to a span.
+    /// Log records that belong to a span and may tell of its messages.
     pub logs: Vec<OtelLog>,
     /// Spans left out, each with its reason: the first [`FAULTS_LISTED_MAX`] of them.
     pub faults: Vec<String>,
     /// Spans left out in all.
     pub faults_count: u64,
-    /// Log records that belong to no span.
+    /// All other log records.
     pub logs_ignored: u64,
 }
 

@@ -6,10 +6,10 @@ use super::span::{event, ids, nanoseconds, status_code};
 use crate::otel::id::Recorded;
 use crate::otel::{Attributes, Json, OtelSpan};
 
-/// Whether an object with these keys is a row.
-pub(crate) fn is_row(keys: &[String]) -> bool {
-    let has = |name: &str| keys.iter().any(|key| key == name);
-    has("context.trace_id") || has("context") && (has("span_kind") || has("parent_id") || has("attributes"))
+/// Whether an object, or the sketch of one, is a row.
+pub(crate) fn is_row(object: &Json) -> bool {
+    let has = |name: &str| object.get(name).is_some();
+    has("context.trace_id") || has("context") && (has("span_kind") || has("parent_id")) && !has("messages")
 }
 
 /// Reads a row.

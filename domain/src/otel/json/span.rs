@@ -90,7 +90,9 @@ pub(super) fn nanoseconds(recorded: &Json) -> u64 {
 /// `{"low": …, "high": …}`, two signed halves of 32 bits.
 fn halves(recorded: &Json) -> Option<u64> {
     let half = |name| match recorded.get(name) {
-        Some(Json::Number(number)) => number.as_str().parse::<i64>().ok().map(|half| half.cast_unsigned() & 0xFFFF_FFFF),
+        Some(Json::Number(number)) => {
+            number.as_str().parse::<i64>().ok().map(|half| half.cast_unsigned() & 0xFFFF_FFFF)
+        }
         _ => None,
     };
     Some(half("high")? << 32 | half("low")?)

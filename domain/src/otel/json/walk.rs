@@ -14,9 +14,10 @@ use super::{log, span};
 use crate::formats::common::cursor::Cursor;
 use crate::formats::common::fault::{Fault, issue};
 use crate::formats::common::json::Json;
+use crate::formats::common::look::look;
 use crate::formats::common::record::Bad;
 use crate::formats::common::source::Place;
-use crate::formats::common::take::{each_item, look};
+use crate::formats::common::take::each_item;
 use crate::formats::{ISSUES_LISTED_MAX, Issue, ReadError};
 use crate::limits::{STEP_BYTES_MAX, TRACE_HEAD_BYTES_MAX};
 use crate::otel::{Attributes, OtelLog, OtelSpan};
@@ -36,7 +37,7 @@ pub(crate) struct Walk {
     pub(crate) faults: Vec<Issue>,
     /// Spans left out in all.
     pub(crate) faults_count: u64,
-    /// Log records that belong to no span.
+    /// Log records that belong to no span, or tell of no messages.
     pub(crate) logs_ignored: u64,
     /// Whether there were signals that say nothing of a trace.
     pub(crate) other_signals: bool,
@@ -44,6 +45,18 @@ pub(crate) struct Walk {
     /// Bytes of spans and log records that may still come.
     bytes_left: usize,
     bytes_max: usize,
+}
+
+/// How far a walk has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    spans: usize,
+    logs: usize,
+    faults: usize,
+    faults_count: u64,
+    logs_ignored: u64,
+    other_signals: bool,
+    signals: bool,
 }
 
 /// The part of an envelope that is walked.
@@ -89,6 +102,31 @@ impl Walk {
         self.signals
     }
 
+    /// Where it is, to come back to; see [`Walk::back_to`].
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            spans: self.spans.len(),
+            logs: self.logs.len(),
+            faults: self.faults.len(),
+            faults_count: self.faults_count,
+            logs_ignored: self.logs_ignored,
+            other_signals: self.other_signals,
+            signals: self.signals,
+        }
+    }
+
+    /// Forgets what was met since a mark.
+    pub(crate) fn back_to(&mut self, mark: Mark) {
+        self.spans.truncate(mark.spans);
+        self.places.truncate(mark.spans);
+        self.logs.truncate(mark.logs);
+        self.faults.truncate(mark.faults);
+        self.faults_count = mark.faults_count;
+        self.logs_ignored = mark.logs_ignored;
+        self.other_signals = mark.other_signals;
+        self.signals = mark.signals;
+    }
+
     /// Takes the next value: an envelope, a row, or an array of them.
     pub(crate) fn value(&mut self, cursor: &mut Cursor<'_, '_>) -> Result<(), Fault> {
         self.value_in(cursor, ARRAYS_MAX)
@@ -108,7 +146,7 @@ impl Walk {
     fn object(&mut self, cursor: &mut Cursor<'_, '_>) -> Result<(), Fault> {
         let start = cursor.place();
         let seen = look(cursor)?;
-        if is_row(&seen.keys) {
+        if is_row(&seen.value) {
             self.signals = true;
             let recorded = cursor.value(STEP_BYTES_MAX)?;
             self.count_bytes(cursor, start)?;
@@ -118,8 +156,8 @@ impl Walk {
             }
             return Ok(());
         }
-        let known = seen.keys.iter().any(|key| folded(key).starts_with("resource"));
-        if !known {
+        let Json::Object(keys) = &seen.value else { return Ok(cursor.skip()?) };
+        if !keys.iter().any(|(key, _)| folded(key).starts_with("resource")) {
             let message = "neither resourceSpans nor resourceLogs are there";
             return Err(Fault::Bad(issue(start, Bad::new("", message)), false));
         }
@@ -154,12 +192,7 @@ impl Walk {
         })
     }
 
-    fn scope(
-        &mut self,
-        cursor: &mut Cursor<'_, '_>,
-        signal: Signal,
-        scopes: &mut Vec<Scope>,
-    ) -> Result<(), Fault> {
+    fn scope(&mut self, cursor: &mut Cursor<'_, '_>, signal: Signal, scopes: &mut Vec<Scope>) -> Result<(), Fault> {
         let (spans, logs) = (self.spans.len(), self.logs.len());
         let (name, version, attributes) = (String::new(), String::new(), Attributes::default());
         let mut scope = Scope { spans, logs, name, version, attributes };
@@ -177,8 +210,11 @@ impl Walk {
             }),
             "logrecords" | "logs" if signal == Signal::Logs => {
                 self.items(cursor, |walk, _, item| match log::log(item) {
-                    Some(log) => walk.logs.push(log),
-                    None => walk.logs_ignored += 1,
+                    Some(mut log) if log.is_generative() => {
+                        log.sequence = u32::try_from(walk.logs.len()).unwrap_or(u32::MAX);
+                        walk.logs.push(log);
+                    }
+                    _ => walk.logs_ignored += 1,
                 })
             }
             _ => Ok(cursor.skip()?),

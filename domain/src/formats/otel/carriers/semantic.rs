@@ -1,0 +1,35 @@
+//! Carrier 1: the semantic conventions' `gen_ai.system_instructions`, `gen_ai.input.messages` and `gen_ai.output.messages` on the
+//! span. Messages have parts; the instructions are parts without a role.
+
+use super::{Carried, asks_for_choices, listed, message};
+use crate::formats::turns::taken_out;
+use crate::otel::{Attributes, Json};
+
+/// What stands apart from the messages.
+pub(in crate::formats::otel) const SYSTEM: &str = "gen_ai.system_instructions";
+/// What the call was given.
+pub(in crate::formats::otel) const INPUT: &str = "gen_ai.input.messages";
+/// What it answered.
+pub(in crate::formats::otel) const OUTPUT: &str = "gen_ai.output.messages";
+
+/// Reads the three attributes; messages get this time.
+pub(super) fn read(attributes: &Attributes, time_ns: u64) -> Option<Carried> {
+    let value = |name| attributes.value(name).map(|value| taken_out(&value).unwrap_or(value));
+    let messages = |name| value(name).map(listed).unwrap_or_default();
+    let mut output = messages(OUTPUT);
+    if asks_for_choices(attributes) || have_different_indices(&output) {
+        output.truncate(1);
+    }
+    let system = value(SYSTEM).filter(|system| !listed(system.clone()).is_empty());
+    let spoken = |messages: Vec<Json>| messages.into_iter().map(|json| message(json, time_ns)).collect();
+    Carried { system, input: spoken(messages(INPUT)), output: spoken(output) }.some()
+}
+
+/// Whether messages are numbered as alternatives.
+fn have_different_indices(messages: &[Json]) -> bool {
+    let mut indices = messages.iter().filter_map(|message| match message.get("index") {
+        Some(Json::Number(number)) => Some(number.as_str()),
+        _ => None,
+    });
+    indices.next().is_some_and(|first| indices.any(|other| other != first))
+}
