@@ -25,8 +25,11 @@ use tokio::sync::oneshot;
 /// Keys that are looked up together at most.
 pub const KEYS_MAX: usize = 256;
 
+/// Things that were found, each with the key that names it.
+pub type FoundByKey<L> = Vec<(<L as Lookup>::Key, <L as Lookup>::Found)>;
+
 /// How things of one kind are found.
-pub trait Lookup: Send + Sync + 'static {
+pub trait Lookup: Sized + Send + Sync + 'static {
     /// What names one.
     type Key: Clone + Eq + Hash + Send + Sync + 'static;
     /// What is found.
@@ -37,7 +40,7 @@ pub trait Lookup: Send + Sync + 'static {
         connection: &mut PgConnection,
         owner: OwnerId,
         keys: &[Self::Key],
-    ) -> impl Future<Output = Result<Vec<(Self::Key, Self::Found)>, sqlx::Error>> + Send;
+    ) -> impl Future<Output = Result<FoundByKey<Self>, sqlx::Error>> + Send;
 }
 
 /// Reads of one kind. Cheap to clone.
