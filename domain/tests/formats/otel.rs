@@ -142,7 +142,7 @@ proptest! {
     #[test]
     fn every_text_of_user_and_assistant_is_kept(
         texts in prop::collection::vec("[^\\x00{}\\[\\]():\"]{1,40}", 2..6),
-        carrier in 0_usize..5,
+        carrier in 0_usize..7,
     ) {
         prop_assume!(texts.iter().all(|text| !text.trim().is_empty()));
         let (answer, given) = texts.split_last().unwrap();
@@ -171,6 +171,16 @@ proptest! {
                 let messages: Vec<Value> = given.iter().enumerate().map(|(n, text)| json!({"role": role(n), "content": text})).collect();
                 vec![string("ai.prompt.messages".to_owned(), &json!(messages).to_string()), string("ai.response.text".to_owned(), answer)]
             }
+            5 => Vec::new(),
+            6 => {
+                let messages: Vec<Value> =
+                    given.iter().enumerate().map(|(n, text)| json!({"role": role(n), "content": text})).collect();
+                vec![
+                    string("openinference.span.kind".to_owned(), "LLM"),
+                    string("input.value".to_owned(), &json!({"messages": messages}).to_string()),
+                    string("output.value".to_owned(), answer),
+                ]
+            }
             _ => {
                 let messages: Vec<Value> = given.iter().enumerate().map(|(n, text)| json!({"role": role(n), "content": text})).collect();
                 vec![
@@ -179,7 +189,15 @@ proptest! {
                 ]
             }
         };
-        let traces = good("otel", &envelope(vec![span(0, Value::from(attributes))]));
+        let mut recorded = span(0, Value::from(attributes));
+        if carrier == 5 {
+            let event = |name: String, text: &str| json!({"name": name, "attributes": [string("content".to_owned(), text)]});
+            let mut events: Vec<Value> =
+                given.iter().enumerate().map(|(n, text)| event(format!("gen_ai.{}.message", role(n)), text)).collect();
+            events.push(event("gen_ai.choice".to_owned(), answer));
+            recorded["events"] = Value::from(events);
+        }
+        let traces = good("otel", &envelope(vec![recorded]));
         let found: Vec<(&str, &str)> = traces[0].steps.iter().map(|step| (step.role.name(), step.content.as_str())).collect();
         let expected: Vec<(&str, &str)> = given
             .iter()

@@ -1,7 +1,6 @@
 //! Reads files: everything into memory, since the spans of a trace may stand anywhere, then trace after trace.
 
-use super::rebuild;
-use super::state::AssembleError;
+use super::state::{AssembleError, TraceState};
 use crate::formats::common::cursor::Cursor;
 use crate::formats::common::fault::{Fault, issue, sink_error, stop};
 use crate::formats::common::record::{Bad, Out, Target};
@@ -183,8 +182,9 @@ impl Reader<'_> {
         let places: HashMap<OtelSpanId, Place> =
             trace.spans.iter().map(|span| span.span_id).zip(trace.places).collect();
         let bad = |message: String| issue(start, Bad::new("", format!("trace {trace_id}: {message}")));
-        let (state, mut grown) = match rebuild(trace_id, trace.spans, trace.logs) {
-            Ok(built) => built,
+        let mut state = TraceState::default();
+        let mut grown = match state.add(trace_id, trace.spans, trace.logs, false) {
+            Ok(grown) => grown,
             Err(error @ (AssembleError::TooManySpans | AssembleError::TooManySteps | AssembleError::Rebuild)) => {
                 return self.refuse(bad(error.to_string()));
             }

@@ -12,8 +12,9 @@
 //! included, and replaces the trace. Either way the trace is the same that one [`rebuild`] of everything gives, whatever the
 //! order and the batches in which its spans came, and a span sent again changes nothing.
 //!
-//! - A call that began before the last one, a span sent again with other content, log records of a span taken in before, and a
-//!   span that came after its log records ask for a rebuild. Roots that come late, tool spans and other spans do not.
+//! - A rebuild is asked for by a call that began before the last one or that encloses calls taken in before (a framework's span
+//!   around its library's, when it comes in a later batch), a span sent again with other content, log records of a span taken in
+//!   before, and a span that comes after its log records. Agents and other spans above that come late, and tool spans, do not.
 //! - [`grow`] costs what the new spans cost, not what the trace does.
 //! - Of two recordings of one span keep the one that [`OtelSpan::stands_over`] the other; of log records, one for each
 //!   [`OtelLog::digest`].
@@ -91,7 +92,7 @@ pub fn grow(
     spans: Vec<OtelSpan>,
     logs: Vec<OtelLog>,
 ) -> Result<Grown, AssembleError> {
-    state.add(trace_id, spans, logs)
+    state.add(trace_id, spans, logs, true)
 }
 
 /// Builds a trace from all of its spans and log records, in any order; a span may be there several times.
@@ -104,6 +105,6 @@ pub fn rebuild(
     logs: Vec<OtelLog>,
 ) -> Result<(TraceState, Grown), AssembleError> {
     let mut state = TraceState::default();
-    let grown = state.add(trace_id, spans, logs)?;
+    let grown = state.add(trace_id, spans, logs, true)?;
     Ok((state, grown))
 }

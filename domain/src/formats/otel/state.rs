@@ -81,19 +81,22 @@ impl TraceState {
         self.has_calls
     }
 
-    /// Adds to the trace. See [`grow`](super::grow).
+    /// Adds to the trace. See [`grow`](super::grow). What a span was is remembered only if more may come: it costs as much as
+    /// reading it.
     pub(super) fn add(
         &mut self,
         trace_id: OtelTraceId,
         spans: Vec<OtelSpan>,
         logs: Vec<OtelLog>,
+        more_may_come: bool,
     ) -> Result<Grown, AssembleError> {
         let mut batch = self.unseen(spans)?;
         let mut records = self.unseen_records(logs)?;
         if self.spans.len().saturating_add(batch.len()) > usize::try_from(SPANS_PER_TRACE_MAX).unwrap_or(usize::MAX) {
             return Err(AssembleError::TooManySpans);
         }
-        let digests: Vec<u64> = batch.iter().map(OtelSpan::digest).collect();
+        let digest_of = |span: &OtelSpan| if more_may_come { span.digest() } else { 1 };
+        let digests: Vec<u64> = batch.iter().map(digest_of).collect();
         self.cut_rings(&mut batch)?;
         let mut grown = Grown::default();
         let mut sources = Vec::with_capacity(batch.len());

@@ -14,7 +14,7 @@ pub(in crate::formats::otel) const OUTPUT: &str = "gen_ai.output.messages";
 
 /// Reads the three attributes; messages get this time.
 pub(super) fn read(attributes: &Attributes, time_ns: u64) -> Option<Carried> {
-    let value = |name| attributes.value(name).map(|value| taken_out(&value).unwrap_or(value));
+    let value = |name| attributes.get(name).and_then(taken_out).or_else(|| attributes.value(name));
     let messages = |name| value(name).map(listed).unwrap_or_default();
     let mut output = messages(OUTPUT);
     if asks_for_choices(attributes) || have_different_indices(&output) {
