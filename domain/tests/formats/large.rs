@@ -170,6 +170,20 @@ fn a_preference_pair_whose_answer_comes_first() {
 }
 
 #[test]
+fn one_request_of_very_many_spans() {
+    let ids = r#""traceId":"5b8efff798038103d269b633813fc60c","startTimeUnixNano":"1","endTimeUnixNano":"2""#;
+    let call = format!(
+        r#"{{{ids},"spanId":"0000000000000001","attributes":[{{"key":"gen_ai.output.messages","value":{{"stringValue":"said"}}}}]}}"#
+    );
+    let before = format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{call},"#);
+    let other = format!(r#"{{{ids},"spanId":"0000000000000002","name":"the same span, sent again and again"}}"#);
+    let after = r#"]}],"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"late"}}]}}]}"#;
+    let (count, report) = counted("otel", Made::new(&before, &other, COUNT, after));
+    assert_eq!((report.traces, report.steps, report.spans), (1, 1, 2));
+    assert_eq!(count.heads[0].metadata["agent"], "late");
+}
+
+#[test]
 fn an_error_late_in_a_large_trace_is_found_before_anything_is_handed_on() {
     let mut input = Made::new(
         r#"{"steps":["#,

@@ -7,13 +7,10 @@ use crate::formats::common::record::{Bad, Out, Target};
 use crate::formats::common::records::Records;
 use crate::formats::common::source::{Place, Source};
 use crate::formats::report::{Issue, Listed, OnError, ReadError, ReadOptions, Report, TraceSink};
+use crate::limits::IMPORT_HELD_BYTES_MAX;
 use crate::otel::json::walk::Walk;
 use crate::otel::{OtelLog, OtelSpan, OtelSpanId, OtelTraceId};
 use std::collections::HashMap;
-
-/// Bytes of spans and log records of one input. They are held in memory, at two to ten times their size as JSON, because a
-/// trace's spans may stand anywhere.
-pub(super) const INPUT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Reads everything the source holds.
 pub(super) fn read(
@@ -122,7 +119,7 @@ struct Reader<'r> {
 impl Reader<'_> {
     /// Takes in every record.
     fn walk(&mut self, source: &mut Source<'_>) -> Result<Walk, ReadError> {
-        let mut walk = Walk::new(INPUT_BYTES_MAX);
+        let mut walk = Walk::new(IMPORT_HELD_BYTES_MAX);
         // Records are walked where they stand, so that none needs to be held.
         let mut records = Records::new(source, 0);
         while let Some(record) = records.next(source)? {
