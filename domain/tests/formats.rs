@@ -26,3 +26,5 @@ mod properties;
 mod round_trip;
 #[path = "formats/sessions.rs"]
 mod sessions;
+#[path = "formats/tracing.rs"]
+mod tracing;

@@ -19,15 +19,19 @@ mod claude_code;
 mod codex;
 pub(crate) mod common;
 mod detect;
+mod judgment;
+mod langfuse;
+mod langsmith;
 pub mod merge;
+mod observed;
 mod openai_chat;
 pub(crate) mod otel;
 mod refused;
 mod report;
 mod stash;
-#[allow(dead_code, reason = "for formats of tracing tools, which follow")]
 pub(crate) mod turns;
 
+pub use judgment::{Judgment, JudgmentSource, Polarity, SCORE_NAMES_MAX, ScoreMap};
 pub use report::{ISSUES_LISTED_MAX, Issue, Listed, OnError, ReadError, ReadOptions, Report, SinkError, TraceSink};
 pub use stash::write::LineWriter;
 
@@ -64,6 +68,8 @@ const FORMATS: &[&dyn Format] = &[
     &otel::Otel,
     &codex::Codex,
     &claude_code::ClaudeCode,
+    &langsmith::Langsmith,
+    &langfuse::Langfuse,
     &stash::Stash,
     &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenaiChat, // last: its plain messages fit other formats too

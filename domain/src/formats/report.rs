@@ -1,5 +1,6 @@
 //! What goes into a reading and what comes out of it.
 
+use super::judgment::{Judgment, ScoreMap};
 use crate::limits::IMPORT_RECORD_BYTES_IN_MEMORY;
 use crate::trace::{Span, Step, TraceHead};
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,16 @@ pub trait TraceSink {
     /// As for [`TraceSink::begin`].
     fn span(&mut self, span: Span) -> Result<(), SinkError>;
 
+    /// Something that was judged of it where it was recorded; all judgments come after all spans. A sink that keeps none leaves
+    /// this as it is.
+    ///
+    /// # Errors
+    /// As for [`TraceSink::begin`].
+    fn judgment(&mut self, judgment: Judgment) -> Result<(), SinkError> {
+        let _ = judgment;
+        Ok(())
+    }
+
     /// The trace is complete.
     ///
     /// # Errors
@@ -55,11 +66,17 @@ pub struct ReadOptions {
     pub on_error: OnError,
     /// Bytes of a record that is still parsed in memory; the result never depends on it.
     pub record_bytes_in_memory: usize,
+    /// Scores that are ratings, beyond those that are known to be.
+    pub score_map: ScoreMap,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { on_error: OnError::default(), record_bytes_in_memory: IMPORT_RECORD_BYTES_IN_MEMORY }
+        Self {
+            on_error: OnError::default(),
+            record_bytes_in_memory: IMPORT_RECORD_BYTES_IN_MEMORY,
+            score_map: ScoreMap::default(),
+        }
     }
 }
 

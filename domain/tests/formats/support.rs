@@ -38,7 +38,8 @@ impl TraceSink for Keep {
 
 /// Reads bytes; what a check finds must be what reading finds, and what is read in memory must be what is read by walking.
 pub(crate) fn traces_of(format: &str, bytes: &[u8], on_error: OnError) -> (Vec<Trace>, Result<Report, ReadError>) {
-    let (walked, walked_report) = read_and_check(format, bytes, ReadOptions { on_error, record_bytes_in_memory: 0 });
+    let (walked, walked_report) =
+        read_and_check(format, bytes, ReadOptions { on_error, record_bytes_in_memory: 0, ..ReadOptions::default() });
     let (traces, report) = read_and_check(format, bytes, ReadOptions { on_error, ..ReadOptions::default() });
     assert_eq!(report.is_ok(), walked_report.is_ok(), "{report:?} {walked_report:?}");
     if let (Ok(report), Ok(walked_report)) = (&report, &walked_report) {

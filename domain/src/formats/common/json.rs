@@ -59,6 +59,19 @@ impl Json {
         }
     }
 
+    /// About how many bytes of memory it takes.
+    pub(crate) fn bytes_held(&self) -> usize {
+        const VALUE: usize = std::mem::size_of::<Json>();
+        VALUE
+            + match self {
+                Self::Null | Self::Bool(_) => 0,
+                Self::Number(number) => number.as_str().len(),
+                Self::Text(text) => text.len(),
+                Self::List(items) => items.iter().map(Self::bytes_held).sum(),
+                Self::Object(fields) => fields.iter().map(|(key, value)| 24 + key.len() + value.bytes_held()).sum(),
+            }
+    }
+
     /// JSON text without white space, keys in their order.
     pub(crate) fn compact(&self) -> String {
         let mut out = String::new();

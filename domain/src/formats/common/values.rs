@@ -10,12 +10,16 @@ use super::record::{Bad, Out, Target};
 use super::records::{Record, Records};
 use super::source::{Place, Source};
 use super::take::each_item;
+use crate::formats::judgment::Judgment;
 use crate::formats::report::{Issue, Listed, OnError, ReadError, ReadOptions, Report, TraceSink};
 use crate::limits::STEP_BYTES_MAX;
 use crate::trace::TraceHead;
 
 /// Takes an object and where it stands.
 pub(crate) type Take<'t> = dyn FnMut(Place, Vec<(String, Json)>) -> Result<(), Bad> + 't;
+
+/// The same, for a format that hands on a trace with each object or so.
+pub(crate) type TakeEach<'r, 't> = dyn FnMut(&mut Values<'r>, Place, Vec<(String, Json)>) -> Result<(), ReadError> + 't;
 
 /// A reading under way.
 pub(crate) struct Values<'r> {
@@ -37,6 +41,11 @@ impl<'r> Values<'r> {
 
     /// Reads the whole source and hands each object on. A fault of what takes them ends the reading, whatever the options.
     pub(crate) fn read(&mut self, source: &mut Source<'_>, take: &mut Take<'_>) -> Result<(), ReadError> {
+        self.read_each(source, &mut |_, place, fields| take(place, fields).map_err(|bad| input(place, bad)))
+    }
+
+    /// Reads the whole source and hands each object on, with this reading, so that traces can be handed on in between.
+    pub(crate) fn read_each(&mut self, source: &mut Source<'_>, take: &mut TakeEach<'r, '_>) -> Result<(), ReadError> {
         let mut records = Records::new(source, self.options.record_bytes_in_memory);
         let mut any = false;
         while let Some(record) = records.next(source)? {
@@ -72,7 +81,7 @@ impl<'r> Values<'r> {
         source: &mut Source<'_>,
         record: Record,
         bytes: &mut Vec<u8>,
-        take: &mut Take<'_>,
+        take: &mut TakeEach<'r, '_>,
     ) -> Result<(), Fault> {
         // An array is walked on the source, so that damage in it costs what comes behind it alone.
         if record.large || bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
@@ -100,7 +109,7 @@ impl<'r> Values<'r> {
         }
     }
 
-    fn values(&mut self, cursor: &mut Cursor<'_, '_>, take: &mut Take<'_>) -> Result<(), Fault> {
+    fn values(&mut self, cursor: &mut Cursor<'_, '_>, take: &mut TakeEach<'r, '_>) -> Result<(), Fault> {
         let first = cursor.peek()?;
         if first == Some(b'[') {
             each_item(cursor, |_, place, item| self.value(place, item, take))?;
@@ -117,11 +126,11 @@ impl<'r> Values<'r> {
         self.value(place, value, take)
     }
 
-    fn value(&mut self, place: Place, value: Json, take: &mut Take<'_>) -> Result<(), Fault> {
+    fn value(&mut self, place: Place, value: Json, take: &mut TakeEach<'r, '_>) -> Result<(), Fault> {
         match value {
             Json::Object(fields) => {
                 self.taken += 1;
-                take(place, fields).map_err(|bad| Fault::Fatal(input(place, bad)))
+                take(self, place, fields).map_err(Fault::Fatal)
             }
             other => {
                 self.warn(place, Bad::new("", format!("{} was passed over: an object was expected", other.kind())));
@@ -143,16 +152,27 @@ impl<'r> Values<'r> {
     }
 
     /// Hands a trace on, if it is good.
-    pub(crate) fn trace(&mut self, mut head: TraceHead, mut out: Out<'_>) -> Result<(), ReadError> {
+    pub(crate) fn trace(&mut self, head: TraceHead, out: Out<'_>) -> Result<(), ReadError> {
+        self.trace_at(START, head, out, Vec::new())
+    }
+
+    /// Hands a trace on, if it is good, with what was judged of it; its record stands at the place.
+    pub(crate) fn trace_at(
+        &mut self,
+        place: Place,
+        mut head: TraceHead,
+        mut out: Out<'_>,
+        judgments: Vec<Judgment>,
+    ) -> Result<(), ReadError> {
         let good = out.head(&mut head).and_then(|()| out.complete());
         for warning in out.warnings.drain(..) {
-            self.report.warnings.push(issue(START, warning));
+            self.report.warnings.push(issue(place, warning));
         }
         if let Err(bad) = good {
-            return self.fault(bad);
+            return self.fault_at(place, bad);
         }
         if out.nul_dropped {
-            self.warn(START, Bad::new("", "NUL characters were dropped from text"));
+            self.warn(place, Bad::new("", "NUL characters were dropped from text"));
         }
         let Target::Keep { steps, spans } = out.target else { return Ok(()) };
         let fatal = |error| match sink_error(error) {
@@ -169,15 +189,23 @@ impl<'r> Values<'r> {
         for span in spans {
             self.sink.span(span).map_err(fatal)?;
         }
+        for judgment in judgments {
+            self.sink.judgment(judgment).map_err(fatal)?;
+        }
         self.sink.end().map_err(fatal)
     }
 
     /// Does about a trace in error what the options say.
     pub(crate) fn fault(&mut self, bad: Bad) -> Result<(), ReadError> {
+        self.fault_at(START, bad)
+    }
+
+    /// The same, about a trace whose record stands at the place.
+    pub(crate) fn fault_at(&mut self, place: Place, bad: Bad) -> Result<(), ReadError> {
         if self.options.on_error == OnError::Fail {
-            return Err(input(START, bad));
+            return Err(input(place, bad));
         }
-        self.report.skipped.push(issue(START, bad));
+        self.report.skipped.push(issue(place, bad));
         Ok(())
     }
 

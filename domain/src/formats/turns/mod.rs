@@ -71,19 +71,6 @@ pub(crate) fn of_call(input: &Json, output: &Json, warnings: &mut Vec<String>) -
     (first, output)
 }
 
-/// Whether a value holds messages in a form that is known, not merely some text or data.
-pub(crate) fn holds_messages(recorded: &Json) -> bool {
-    let taken_out = taken_out(recorded);
-    let recorded = taken_out.as_ref().unwrap_or(recorded);
-    match recorded {
-        Json::List(items) => {
-            items.iter().any(|item| message::is_message(item) || list::is_pair(item) || holds_messages(item))
-        }
-        Json::Object(_) => message::is_message(recorded) || envelope::is_envelope(recorded),
-        _ => false,
-    }
-}
-
 /// Takes any value.
 fn value(recorded: &Json, levels: usize, builder: &mut Builder) {
     let Some(levels) = levels.checked_sub(1) else {
