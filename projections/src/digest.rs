@@ -21,13 +21,13 @@ impl std::fmt::Display for TableDigest {
     }
 }
 
-/// Digests of all tables of a generation, the verdict tables included.
+/// Digests of all tables of a generation, the tables of verdicts and blobs included.
 ///
 /// # Errors
 /// Those of the database.
 pub async fn of(connection: &mut PgConnection, schema: &str) -> Result<Vec<TableDigest>, sqlx::Error> {
     let mut digests = Vec::new();
-    for table in read_models::TABLES.iter().chain(&["es_command", "es_stream"]) {
+    for table in read_models::TABLES.iter().chain(&["es_command", "es_stream", "es_blob"]) {
         let statement = include_str!("digest.sql").replace("{table}", &format!("{schema}.{table}"));
         let (rows, sum): (i64, String) = sqlx::query_as(AssertSqlSafe(statement)).fetch_one(&mut *connection).await?;
         digests.push(TableDigest { table, rows, sum });

@@ -7,6 +7,7 @@
 mod admission;
 mod batch;
 mod checkpoint;
+mod collect;
 mod dead_letter;
 pub mod digest;
 mod error;
@@ -19,6 +20,7 @@ mod replay;
 pub mod schema;
 mod standby;
 
+pub use collect::{CollectError, Collector};
 pub use error::{ApplyError, ProjectionError};
 pub use projector::{BATCH_RECORDS_MAX, Projector};
 pub use read_models::Deps;

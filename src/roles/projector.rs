@@ -6,6 +6,7 @@ use crate::wiring::data_folder::ProjectorLock;
 use anyhow::Context as _;
 use stash_infra::telemetry::Metrics;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// How often the checkpoints are read for the readiness of a projector that stands by.
 const MARKS_LOOK: Duration = Duration::from_secs(5);
@@ -63,7 +64,16 @@ pub(super) async fn project(foundation: &Foundation, stop: &Stop) -> anyhow::Res
         () = stop.asked() => return Ok(()),
     };
     let projector = foundation.projector();
-    projector.run_leased(&foundation.projection_leases(), &lock.holder, stop.token()).await?;
+    let (leases, collector) = (foundation.projection_leases(), foundation.collector());
+    // Blobs are collected beside it for as long as it runs.
+    let collecting = CancellationToken::new();
+    let projecting = async {
+        let ended = projector.run_leased(&leases, &lock.holder, stop.token()).await;
+        collecting.cancel();
+        ended
+    };
+    let (ended, ()) = tokio::join!(projecting, collector.run(collecting.clone()));
+    ended?;
     projector.pool.close().await;
     Ok(())
 }

@@ -28,7 +28,7 @@ use stash_infra::postgres::{Database, Pools, Purpose};
 use stash_infra::subject_keys::{CacheSize, MasterKeyFile, SubjectKeys};
 use stash_infra::submit::{Submitter, VerdictHub};
 use stash_infra::watermark::Watermarks;
-use stash_projections::{Deps, Projector};
+use stash_projections::{Collector, Deps, Projector};
 use std::sync::Arc;
 
 /// Connections of the event log's reads; its writer and listener have their own.
@@ -112,6 +112,17 @@ impl Foundation {
             deps: self.deps(),
             hub: Arc::clone(&self.hub),
             marks: Arc::clone(&self.marks),
+        }
+    }
+
+    /// What collects blobs that nothing needs.
+    pub(crate) fn collector(&self) -> Collector {
+        Collector {
+            log: Arc::clone(&self.log),
+            pool: self.pools.system.clone(),
+            deps: self.deps(),
+            marks: Arc::clone(&self.marks),
+            clock: Arc::clone(&self.clock),
         }
     }
 

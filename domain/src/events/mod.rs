@@ -48,6 +48,18 @@ macro_rules! events {
     };
 }
 
+impl Event {
+    /// The frames that the event carries or points at.
+    pub fn bundle(&self) -> Option<&crate::sealed::Bundle> {
+        match self {
+            Self::TracesImported(event) => Some(&event.bundle),
+            Self::RewardModelTrained(event) => Some(&event.pairs),
+            Self::ScoresRecorded(event) => Some(&event.bundle),
+            _ => None,
+        }
+    }
+}
+
 events! {
     TracesImported = "traces_imported",
     TraceDeleted = "trace_deleted",

@@ -19,10 +19,12 @@
 //! [`BLOB_BYTES_TARGET`]: stash_domain::limits::BLOB_BYTES_TARGET
 //! [`INLINE_PAYLOAD_BYTES_MAX`]: stash_domain::limits::INLINE_PAYLOAD_BYTES_MAX
 
+mod husk;
 mod reader;
 mod segment;
 mod writer;
 
+pub use husk::Husk;
 pub use reader::{BundleReader, Frame};
 pub use writer::BundleWriter;
 

@@ -50,7 +50,7 @@ pub struct BundleReader {
     expected_frames: u64,
     inline: Option<Bytes>,
     blobs: VecDeque<BlobRef>,
-    fetching: Option<JoinHandle<Result<Bytes, ArtifactError>>>,
+    fetching: Option<JoinHandle<Result<Bytes, BundleError>>>,
     segment: Option<Segment>,
     opening: Option<JoinHandle<Result<Run, BundleError>>>,
     ready: VecDeque<Frame>,
@@ -163,8 +163,16 @@ impl BundleReader {
         if self.fetching.is_none()
             && let Some(blob) = self.blobs.pop_front()
         {
-            let (store, owner) = (Arc::clone(&self.store), self.owner);
-            self.fetching = Some(tokio::spawn(async move { store.get_blob(owner, blob).await }));
+            let (store, keys, owner) = (Arc::clone(&self.store), Arc::clone(&self.keys), self.owner);
+            self.fetching = Some(tokio::spawn(async move {
+                match store.get_blob(owner, blob).await {
+                    // Its content was erased, and it was collected since; or it is lost.
+                    Err(missing @ ArtifactError::Missing(_)) => {
+                        keys.husk(owner, blob.digest).await?.map(Bytes::from).ok_or(missing.into())
+                    }
+                    found => Ok(found?),
+                }
+            }));
         }
     }
 }

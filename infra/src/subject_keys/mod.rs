@@ -18,6 +18,7 @@
 
 mod cache;
 mod error;
+mod husks;
 mod key;
 mod master;
 mod master_file;
@@ -36,7 +37,7 @@ use cache::Cache;
 use rand::TryRng as _;
 use rand::rngs::SysRng;
 use sqlx::{PgConnection, PgPool};
-use stash_domain::ids::{OwnerId, SubjectId};
+use stash_domain::ids::{Digest, OwnerId, SubjectId};
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use uuid::Uuid;
@@ -56,6 +57,15 @@ pub trait KeySource: Send + Sync + 'static {
     /// # Errors
     /// [`KeyError`].
     async fn get(&self, owner: OwnerId, subjects: &[SubjectId]) -> Result<HashMap<SubjectId, SubjectKey>, KeyError>;
+
+    /// What is left of a blob that was removed after all of its content was erased: a segment of the same frames without their
+    /// content. None for any other blob.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    async fn husk(&self, _owner: OwnerId, _blob: Digest) -> Result<Option<Vec<u8>>, KeyError> {
+        Ok(None)
+    }
 }
 
 /// A row: the subject, the id of its master key, its wrapped root.
@@ -293,5 +303,9 @@ impl SubjectKeys {
 impl KeySource for SubjectKeys {
     async fn get(&self, owner: OwnerId, subjects: &[SubjectId]) -> Result<HashMap<SubjectId, SubjectKey>, KeyError> {
         Self::get(self, owner, subjects).await
+    }
+
+    async fn husk(&self, owner: OwnerId, blob: Digest) -> Result<Option<Vec<u8>>, KeyError> {
+        self.find_husk(owner, blob).await
     }
 }

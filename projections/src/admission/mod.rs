@@ -8,11 +8,14 @@ use stash_domain::ids::{CommandId, Digest};
 use stash_domain::position::{Partition, Position};
 use stash_domain::record::{Record, StreamId};
 use stash_domain::time::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 /// DDL of the admission tables.
 pub(crate) const DDL: &str = include_str!("table.sql");
+
+/// DDL of the table of blobs.
+pub(crate) const BLOBS_DDL: &str = include_str!("blobs.sql");
 
 #[derive(sqlx::FromRow)]
 struct CommandRow {
@@ -86,6 +89,7 @@ pub(crate) async fn prune(
 pub(crate) struct Decisions {
     commands: Vec<(CommandId, Uuid, Judged, Position)>,
     versions: BTreeMap<StreamId, (Uuid, u64)>,
+    blobs: BTreeSet<(Uuid, Digest)>,
 }
 
 impl Decisions {
@@ -96,6 +100,10 @@ impl Decisions {
         self.commands.push((record.command_id, owner, judged.clone(), position));
         for (stream, version) in versions {
             self.versions.insert(*stream, (owner, *version));
+        }
+        if admission.takes_effect() {
+            let bundles = record.events().filter_map(|(_, event)| event.bundle());
+            self.blobs.extend(bundles.flat_map(|bundle| &bundle.blobs).map(|blob| (owner, blob.digest)));
         }
     }
 
@@ -110,6 +118,13 @@ impl Decisions {
                 .bind(streams)
                 .bind(owners)
                 .bind(versions)
+                .execute(&mut *connection)
+                .await?;
+        }
+        if !self.blobs.is_empty() {
+            sqlx::query(include_str!("save_blobs.sql"))
+                .bind(self.blobs.iter().map(|(owner, _)| *owner).collect::<Vec<_>>())
+                .bind(self.blobs.iter().map(|(_, digest)| digest.0.to_vec()).collect::<Vec<_>>())
                 .execute(connection)
                 .await?;
         }

@@ -23,8 +23,8 @@ const SHARED_TABLES: &[&str] = &["es_checkpoint"];
 /// Tables of verdicts: with an owner, but not part of the digests' comparison list of read models.
 const VERDICT_TABLES: &[&str] = &["es_command", "es_stream"];
 
-/// Tables that the API never reads.
-const PRIVATE_TABLES: &[&str] = &["dead_letter"];
+/// Tables that the API never reads: what only operators and the collector ask for.
+const PRIVATE_TABLES: &[&str] = &["dead_letter", "es_blob"];
 
 /// Advisory lock that makes creations and switches take turns.
 const LOCK: i64 = 0x5374_6173_6801;
@@ -197,7 +197,9 @@ pub async fn commit_without_waiting(connection: &mut PgConnection) -> Result<(),
 
 /// The statements that make a generation's tables.
 fn statements() -> impl Iterator<Item = &'static str> {
-    [admission::DDL, checkpoint::DDL, dead_letter::DDL].into_iter().chain(read_models::DDL.iter().copied())
+    [admission::DDL, admission::BLOBS_DDL, checkpoint::DDL, dead_letter::DDL]
+        .into_iter()
+        .chain(read_models::DDL.iter().copied())
 }
 
 /// Tables whose rows have an owner.

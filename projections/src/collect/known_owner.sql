@@ -1,0 +1,1 @@
+SELECT EXISTS (SELECT FROM es_stream WHERE owner_id = $1)
