@@ -4,6 +4,7 @@ use super::mark::{Mark, MarkKind, short};
 use super::matching::{Plan, Target, plan, shared};
 use super::order::Key;
 use super::state::MergeState;
+use super::tools::Missing;
 use super::{Rebuild, SourceSpan};
 use crate::trace::{Role, Step};
 use jiff::Timestamp;
@@ -43,6 +44,7 @@ impl Fold<'_> {
     /// Adds a call, the next one in order.
     pub(super) fn call(&mut self, mut span: SourceSpan) -> Result<(), Rebuild> {
         drop_unusable_ids(&mut span);
+        self.answers_by_role(&mut span);
         let id = short(&span.id);
         let agent = self.state.tree.agent_of(id);
         let turns: Vec<Turn> = [(span.input, false), (span.output, true)]
@@ -76,6 +78,19 @@ impl Fold<'_> {
         }
         self.state.tree.merged(id);
         Ok(())
+    }
+
+    /// What speaks under the name of an open call's tool is that tool's result.
+    fn answers_by_role(&self, span: &mut SourceSpan) {
+        for step in span.input.iter_mut().filter(|step| step.role == Role::User) {
+            let Some(metadata) = step.metadata.as_mut() else { continue };
+            let Some(tool) = metadata.get("original_role").and_then(Value::as_str).map(str::to_owned) else { continue };
+            if self.state.tools.open.iter().any(|open| open.tool == tool) {
+                metadata.remove("original_role");
+                step.role = Role::Tool;
+                step.tool_name = Some(tool);
+            }
+        }
     }
 
     /// A call recorded twice: one beside it still ran when it began, and a thread holds all that either of them says.
@@ -139,8 +154,8 @@ impl Fold<'_> {
                 }
                 continue;
             }
-            for (span, result) in std::mem::take(&mut results) {
-                marks.push(self.tool_result(span, result, number, start_ns));
+            for missing in std::mem::take(&mut results) {
+                marks.extend(self.tool_result(missing, start_ns));
             }
             let mut step = turn.step;
             if turn.is_answer && step.role == Role::Assistant && !facts.is_empty() {
@@ -210,11 +225,17 @@ impl Fold<'_> {
         marks.filter(|mark| mark.step == old.step && mark.kind == old.kind).for_each(|mark| *mark = new);
     }
 
-    fn tool_result(&mut self, span: String, result: Step, thread: u32, now_ns: u64) -> Mark {
-        // It has its time already.
-        let mark = self.step(result, thread, 0, now_ns);
+    /// Appends a result from a tool span; its mark.
+    fn tool_result(&mut self, missing: Missing, now_ns: u64) -> Option<Mark> {
+        let (id, tool, span) = self.state.tools.fill(&missing, now_ns)?;
+        let mut step = missing.step;
+        step.tool_call_id = Some(id);
+        step.tool_name = step.tool_name.or(Some(tool));
+        let mark = Mark { step: self.state.steps, ..Mark::of(&step) };
+        self.steps.push(step);
+        self.state.steps = self.state.steps.saturating_add(1);
         self.indices.insert(span, vec![mark.step]);
-        mark
+        Some(mark)
     }
 
     /// Appends a step; its mark.

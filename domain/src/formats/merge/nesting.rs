@@ -8,7 +8,7 @@ use super::mark::{Mark, MarkKind, short};
 use super::tree::Tree;
 use super::{Rebuild, SourceKind, SourceSpan};
 use crate::trace::Role;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Calls around one that it takes something in from, the nearest ones.
 const OUTER_MAX: usize = 8;
@@ -88,11 +88,21 @@ fn outer(tree: &Tree, id: u64, kind: SourceKind) -> Vec<u64> {
 
 /// Takes what only the outer call knows into the inner ones, which are in order.
 fn take_in(outer: SourceSpan, inner: &[usize], speaking: &mut [Option<SourceSpan>]) {
-    let mut known: Vec<Mark> = Vec::new();
+    let (mut ids, mut with_id, mut without) = (HashSet::new(), HashSet::new(), HashSet::new());
     for span in inner.iter().filter_map(|at| speaking.get(*at)).flatten() {
-        known.extend(span.input.iter().chain(&span.output).map(Mark::of));
+        for mark in span.input.iter().chain(&span.output).map(Mark::of) {
+            if mark.call_id == 0 {
+                without.insert(mark.digest);
+            } else {
+                ids.insert(mark.call_id);
+                with_id.insert(mark.digest);
+            }
+        }
     }
-    let is_known = |mark: &Mark| known.iter().any(|other| other.same(mark));
+    let is_known = |mark: &Mark| match mark.call_id {
+        0 => without.contains(&mark.digest) || with_id.contains(&mark.digest),
+        id => ids.contains(&id) || without.contains(&mark.digest),
+    };
     if let Some(Some(first)) = inner.first().and_then(|at| speaking.get_mut(*at)) {
         let says_nothing = first.input.iter().all(|step| step.role == Role::System);
         let has_system = first.input.iter().any(|step| step.role == Role::System);

@@ -100,15 +100,31 @@ fn shuffled(spans: Vec<SourceSpan>) -> impl Strategy<Value = Vec<Vec<SourceSpan>
     })
 }
 
+/// Batches, a line for each span.
+fn shown(batches: &[Vec<SourceSpan>]) -> Vec<Vec<String>> {
+    let of = |steps: &[Step]| {
+        let ids =
+            |step: &Step| Step { tool_call_id: step.tool_call_id.clone().or(Some("-".to_owned())), ..step.clone() };
+        lines(&steps.iter().map(ids).collect::<Vec<_>>()).join(", ")
+    };
+    let span = |span: &SourceSpan| {
+        let (input, output) = (of(&span.input), of(&span.output));
+        let tool = span.tool.as_ref().map(|tool| format!(" {:?} {:?}", tool.call_id, tool.name)).unwrap_or_default();
+        let (id, parent, kind, start, end) = (&span.id, &span.parent, span.kind, span.start_ns, span.end_ns);
+        format!("{id} in {parent:?} {kind:?} {start}-{end} [{input}] [{output}]{tool}")
+    };
+    batches.iter().map(|batch| batch.iter().map(span).collect()).collect()
+}
+
 fn same(batches: &[Vec<SourceSpan>], whole: &Merged) -> Result<(), TestCaseError> {
     let (grown, _) = grown(batches);
-    prop_assert_eq!(lines(&grown.steps), lines(&whole.steps));
-    prop_assert_eq!(&grown, whole);
+    let shown = || (lines(&grown.steps), &grown.step_indices, lines(&whole.steps), &whole.step_indices, shown(batches));
+    prop_assert!(grown == *whole, "{:#?}", shown());
     Ok(())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
     fn any_split_and_order_gives_the_whole(

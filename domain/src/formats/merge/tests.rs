@@ -311,6 +311,14 @@ fn an_id_known_later_joins_the_call_recorded_without() {
 }
 
 #[test]
+fn who_speaks_as_an_open_tool_is_its_result() {
+    let mut answer = call("b", "", 3, 4, &["u 4"], &["a four"]);
+    answer.input[0].metadata = serde_json::from_value(json!({"original_role": "calc"})).unwrap();
+    let spans = vec![call("a", "", 1, 2, &["u 2+2"], &["c 1 calc"]), answer];
+    assert_eq!(merged(spans), ["u 2+2", "c 1 calc", "r 1 4", "a four"]);
+}
+
+#[test]
 fn a_live_agent_is_merged_as_it_goes() {
     let batches = [
         vec![call("a", "x", 1, 2, &["u go"], &["c 1 f"])],

@@ -1,7 +1,7 @@
 //! Open tool calls, and the tool spans that may hold their results.
 //!
 //! A result belongs to the nearest open call of its id; without an id, to the first open call of its thread with its tool's
-//! name, else the first. A tool span belongs to a call by id, else by tool and arguments, first come first served, if it ran
+//! name, else the first. A tool span belongs to a call by id, else by tool and arguments, first come first served, if it began
 //! between the call and what answered it. Its result is used only when the thread goes on, or ends, without one.
 
 use super::fold::stamp;
@@ -48,6 +48,14 @@ impl Open {
     }
 }
 
+impl Open {
+    /// What it can be known by.
+    fn keys(&self) -> impl Iterator<Item = u128> {
+        let id = if self.given { short(&self.id) } else { self.alias };
+        [u128::from(id), self.signature].into_iter().filter(|key| *key != 0)
+    }
+}
+
 /// A tool span whose call has no result yet, or is unknown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Waiting {
@@ -83,8 +91,17 @@ pub(super) struct Tools {
     /// The same by tool and arguments.
     by_signature: BTreeSet<(u128, u64, u64)>,
     unclaimed: Vec<Unclaimed>,
-    /// Start of the last tool span that was given a call of this id, or of this tool and arguments.
+    /// When a call of this id, or of this tool and arguments, was last given a tool span: start of the call that went on.
     taken_ns: BTreeMap<u128, u64>,
+}
+
+/// A result that no call was given.
+pub(super) struct Missing {
+    pub(super) step: Step,
+    /// The step of the call that it answers.
+    call: u32,
+    /// Its tool span.
+    key: u64,
 }
 
 /// What stands at the end of a trace until a call goes on.
@@ -172,11 +189,16 @@ impl Tools {
         };
         let call = self.open.remove(at);
         let (id, tool) = (call.id.clone(), call.tool.clone());
-        let span = self.span_of(&call, now_ns).and_then(|key| self.take(key)).map(|waiting| waiting.span);
-        if span.is_none() {
-            self.unclaimed.push(Unclaimed { call, closed_ns: now_ns, result: number });
+        match self.span_of(&call, now_ns).and_then(|key| self.take(key)) {
+            Some(waiting) => {
+                self.taken(&call, &waiting, now_ns);
+                (id, Some(tool), Some(waiting.span))
+            }
+            None => {
+                self.unclaimed.push(Unclaimed { call, closed_ns: now_ns, result: number });
+                (id, Some(tool), None)
+            }
         }
-        (id, Some(tool), span)
     }
 
     /// Adds a tool span; the step of its result, if that stands already.
@@ -185,11 +207,10 @@ impl Tools {
     /// If it would have been used earlier.
     pub(super) fn add(&mut self, span: &SourceSpan) -> Result<Option<u32>, Rebuild> {
         let waiting = Waiting::of(span);
-        for key in [Some(u128::from(waiting.call_id)).filter(|key| *key != 0), waiting.signature].into_iter().flatten()
-        {
-            if self.taken_ns.get(&key).is_some_and(|taken_ns| *taken_ns >= waiting.start_ns) {
-                return Err(Rebuild);
-            }
+        // It might have been the better choice.
+        let taken_ns = waiting.keys().filter_map(|key| self.taken_ns.get(&key)).max();
+        if taken_ns.is_some_and(|taken_ns| *taken_ns >= waiting.start_ns) {
+            return Err(Rebuild);
         }
         let missed = |open: &Open| {
             (open.is(waiting.call_id) || waiting.may_answer(open, u64::MAX)) && open.missed_ns >= waiting.end_ns
@@ -198,12 +219,15 @@ impl Tools {
         if waiting.has_result && calls.into_iter().any(missed) {
             return Err(Rebuild);
         }
-        let by_id = self.unclaimed.iter().position(|closed| closed.call.is(waiting.call_id));
-        let at = by_id
-            .or_else(|| self.unclaimed.iter().position(|closed| waiting.may_answer(&closed.call, closed.closed_ns)));
+        // The first that was answered, as it would have taken the span then.
+        let fits = |closed: &Unclaimed| {
+            closed.call.is(waiting.call_id) && waiting.start_ns <= closed.closed_ns
+                || waiting.may_answer(&closed.call, closed.closed_ns)
+        };
+        let at = self.unclaimed.iter().position(fits);
         if let Some(at) = at {
             let closed = self.unclaimed.remove(at);
-            self.taken(&waiting);
+            self.taken(&closed.call, &waiting, closed.closed_ns);
             return Ok(Some(closed.result));
         }
         self.wait(waiting);
@@ -221,13 +245,13 @@ impl Tools {
         self.waiting.insert(key, waiting);
     }
 
-    /// The tool span that ran a call, if it ended by a time; its key.
+    /// The tool span that ran a call, if it began by a time; its key.
     fn span_of(&self, call: &Open, until_ns: u64) -> Option<u64> {
         let ids = [if call.given { short(&call.id) } else { 0 }, call.alias];
         let by_id = ids
             .into_iter()
             .filter(|id| *id != 0)
-            .find_map(|id| self.by_id.range((id, 0, 0)..=(id, u64::MAX, u64::MAX)).next().map(|(_, _, key)| *key));
+            .find_map(|id| self.by_id.range((id, 0, 0)..=(id, until_ns, u64::MAX)).next().map(|(_, _, key)| *key));
         by_id.or_else(|| {
             let range = (call.signature, call.since_ns, 0)..=(call.signature, u64::MAX, u64::MAX);
             let fits = |key: &u64| self.waiting.get(key).is_some_and(|waiting| waiting.may_answer(call, until_ns));
@@ -241,15 +265,14 @@ impl Tools {
         if let Some(signature) = waiting.signature {
             self.by_signature.remove(&(signature, waiting.start_ns, key));
         }
-        self.taken(&waiting);
         Some(waiting)
     }
 
-    fn taken(&mut self, waiting: &Waiting) {
-        for key in [Some(u128::from(waiting.call_id)).filter(|key| *key != 0), waiting.signature].into_iter().flatten()
-        {
+    /// Notes that a call was given a tool span.
+    fn taken(&mut self, call: &Open, waiting: &Waiting, now_ns: u64) {
+        for key in waiting.keys().chain(call.keys()) {
             let taken_ns = self.taken_ns.entry(key).or_insert(0);
-            *taken_ns = (*taken_ns).max(waiting.start_ns);
+            *taken_ns = (*taken_ns).max(now_ns);
         }
     }
 
@@ -272,13 +295,8 @@ impl Tools {
     }
 
     /// Results from tool spans for the open calls of a thread that these new turns do not answer, in the order in which they
-    /// ended; each with its tool span.
-    pub(super) fn missing(
-        &mut self,
-        thread: u32,
-        until_ns: u64,
-        turns: &[&Step],
-    ) -> Result<Vec<(String, Step)>, Rebuild> {
+    /// ended.
+    pub(super) fn missing(&mut self, thread: u32, until_ns: u64, turns: &[&Step]) -> Result<Vec<Missing>, Rebuild> {
         if !self.open.iter().any(|open| open.thread == thread) {
             return Ok(Vec::new());
         }
@@ -301,26 +319,34 @@ impl Tools {
             }
         }
         let left: BTreeSet<u32> = left.iter().map(|open| open.step).collect();
-        let mut found: Vec<(String, u64)> = Vec::new();
+        let mut found: Vec<(u32, u64)> = Vec::new();
+        for open in self.open.iter_mut().filter(|open| open.thread == thread && left.contains(&open.step)) {
+            open.missed_ns = open.missed_ns.max(until_ns);
+        }
         for open in self.open.iter().filter(|open| open.thread == thread && left.contains(&open.step)) {
             if let Some(key) = self.ready(open, until_ns)
                 && !found.iter().any(|(_, other)| *other == key)
             {
-                found.push((open.id.clone(), key));
+                found.push((open.step, key));
             }
         }
-        for open in self.open.iter_mut().filter(|open| open.thread == thread && left.contains(&open.step)) {
-            open.missed_ns = open.missed_ns.max(until_ns);
-        }
         let mut results = Vec::new();
-        for (id, key) in found {
+        for (call, key) in found {
             let Some(waiting) = self.waiting.get(&key) else { continue };
             let step = waiting.result.clone().ok_or(Rebuild)?;
-            let step = Step { tool_call_id: Some(id), ..step };
-            results.push(((waiting.end_ns, waiting.start_ns, key), (waiting.span.clone(), step)));
+            results.push(((waiting.end_ns, waiting.start_ns, key), Missing { step, call, key }));
         }
         results.sort_by_key(|(order, _)| *order);
-        Ok(results.into_iter().map(|(_, result)| result).collect())
+        Ok(results.into_iter().map(|(_, missing)| missing).collect())
+    }
+
+    /// Takes a missing result that becomes a step: its call's id and tool, and its span.
+    pub(super) fn fill(&mut self, missing: &Missing, now_ns: u64) -> Option<(String, String, String)> {
+        let at = self.open.iter().position(|open| open.step == missing.call)?;
+        let waiting = self.take(missing.key)?;
+        let call = self.open.remove(at);
+        self.taken(&call, &waiting, now_ns);
+        Some((call.id, call.tool, waiting.span))
     }
 
     /// Results of calls that are open at the end, from their tool spans.
@@ -379,6 +405,11 @@ fn answered_by(calls: &[Open], call_id: u64, tool: Option<&str>, thread: u32) ->
 }
 
 impl Waiting {
+    /// What its call can be known by.
+    fn keys(&self) -> impl Iterator<Item = u128> + use<> {
+        [u128::from(self.call_id), self.signature.unwrap_or(0)].into_iter().filter(|key| *key != 0)
+    }
+
     fn of(span: &SourceSpan) -> Self {
         let tool = span.tool.clone().unwrap_or_default();
         let signature = tool.name.as_deref().map(|name| signature(name, tool.input.as_ref()));
@@ -407,6 +438,6 @@ impl Waiting {
         self.signature == Some(call.signature)
             && (self.call_id == 0 || !call.given)
             && self.start_ns >= call.since_ns
-            && self.end_ns <= closed_ns
+            && self.start_ns <= closed_ns
     }
 }
