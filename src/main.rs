@@ -4,6 +4,7 @@ mod cli;
 mod client;
 mod doctor;
 mod first_start;
+mod intake;
 mod output;
 mod pages;
 mod roles;

@@ -124,6 +124,12 @@ pub fn trace_id_of(owner: OwnerId, external_id: &str) -> TraceId {
     TraceId(derive("trace", &[owner.0.as_bytes(), external_id.as_bytes()]))
 }
 
+/// The id of the `ordinal`-th trace, among those without an external id, of a source that the importer names: a re-import of the
+/// source is an update.
+pub fn trace_id_in(owner: OwnerId, source: &str, ordinal: u64) -> TraceId {
+    TraceId(derive("trace-of-source", &[owner.0.as_bytes(), source.as_bytes(), &ordinal.to_be_bytes()]))
+}
+
 /// The id of the `ordinal`-th thing of a kind that a command makes. A retried command makes the same things.
 pub fn made_by(command: CommandId, kind: &str, ordinal: u64) -> Uuid {
     derive(kind, &[command.0.as_bytes(), &ordinal.to_be_bytes()])

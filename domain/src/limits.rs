@@ -98,3 +98,6 @@ pub const JOB_ATTEMPTS_MAX: u32 = 4;
 
 /// Tokens of a text that a model reads; the left is cut beyond (rendering rules).
 pub const TOKENS_MAX: u32 = 1024;
+
+/// Characters of the name of an import's source: a path or an address fits.
+pub const IMPORT_SOURCE_CHARS_MAX: usize = 1000;

@@ -27,10 +27,11 @@ mod traces;
 mod train;
 mod up;
 mod users;
+mod watch;
 
 pub(crate) use local::Local;
 pub(crate) use models::wait;
-pub(crate) use remote::{Remote, items, number, text};
+pub(crate) use remote::{Remote, encode, items, number, text};
 pub(crate) use traces::said;
 
 use anyhow::Context as _;
@@ -50,8 +51,10 @@ enum Command {
     Up(up::Args),
     /// Start one role of a deployment
     Serve(serve::Args),
-    /// Import traces from files
+    /// Import traces from files and folders
     Import(import::Args),
+    /// Import what is in a folder and what grows there, until interrupted
+    Watch(watch::Args),
     /// List, show and delete traces
     #[command(subcommand)]
     Traces(traces::Command),
@@ -111,6 +114,7 @@ async fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Up(args) => up::run(args).await,
         Command::Serve(args) => serve::run(args).await,
         Command::Import(args) => import::run(args).await,
+        Command::Watch(args) => watch::run(args).await,
         Command::Traces(command) => traces::run(command).await,
         Command::Annotate(args) => annotate::run(args).await,
         Command::Train(args) => train::run(args).await,

@@ -41,6 +41,16 @@ impl ApiError {
         self.status == 429 || (self.status == 503 && self.code == "unavailable")
     }
 
+    /// Whether it is the request that is wrong, so that another may do better.
+    pub(crate) fn is_about_the_request(&self) -> bool {
+        matches!(self.status, 400 | 404 | 409 | 411 | 413 | 415 | 422)
+    }
+
+    /// Whether the key is refused.
+    pub(crate) fn is_about_the_key(&self) -> bool {
+        matches!(self.status, 401 | 403)
+    }
+
     /// Whether the remembered position is of a log that is no more.
     pub(super) fn is_of_another_log(&self) -> bool {
         self.status == 400 && self.detail.starts_with("X-Stash-Min-Position")
@@ -58,3 +68,27 @@ impl std::fmt::Display for ApiError {
 }
 
 impl std::error::Error for ApiError {}
+
+/// No server answers at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unreachable {
+    pub(super) url: String,
+}
+
+impl std::fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no Stash answers at {}; start one with `stash up`, or set STASH_URL", self.url)
+    }
+}
+
+impl std::error::Error for Unreachable {}
+
+/// Whether no server answers.
+pub(crate) fn is_unreachable(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Unreachable>().is_some()
+}
+
+/// Whether a connection to a server broke.
+pub(crate) fn is_broken_off(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<reqwest::Error>().is_some()
+}

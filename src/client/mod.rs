@@ -9,8 +9,10 @@ mod find;
 mod position;
 mod stream;
 
-pub(crate) use error::ApiError;
+pub(crate) use error::{ApiError, is_broken_off, is_unreachable};
 pub(crate) use find::{ConnectionFile, find};
+pub(crate) use position::state_folder;
+pub(crate) use stream::Upload;
 
 use anyhow::{Context as _, bail};
 use position::Memory;
@@ -18,6 +20,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
+use stash_domain::ids::derive;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
@@ -44,6 +47,7 @@ const BASE: &str = "/api/v1/rm";
 pub(crate) struct Client {
     http: reqwest::Client,
     url: String,
+    identity: Uuid,
     memory: Memory,
 }
 
@@ -76,12 +80,30 @@ impl Client {
             .no_proxy()
             .build()
             .context("the HTTP client cannot be made")?;
-        Ok(Self { http, url, memory })
+        let identity = derive("client", &[url.as_bytes(), key.as_bytes()]);
+        Ok(Self { http, url, identity, memory })
     }
 
     /// The server's address.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Names server and key, without telling either.
+    pub(crate) fn identity(&self) -> String {
+        self.identity.to_string()
+    }
+
+    /// Names the event log of the server, which it is asked about; none if nothing was written to it by this user yet. A server
+    /// that has another log than last time refuses the position remembered, which is then forgotten.
+    pub(crate) async fn log(&self) -> anyhow::Result<Option<String>> {
+        self.get("/traces?limit=1").await?;
+        Ok(self.log_remembered())
+    }
+
+    /// Names the event log of the last command.
+    pub(crate) fn log_remembered(&self) -> Option<String> {
+        Some(self.memory.get()?.split('-').next()?.to_owned())
     }
 
     /// Reads.
@@ -144,11 +166,11 @@ impl Client {
         Ok(response)
     }
 
-    fn unreachable(&self, error: reqwest::Error) -> anyhow::Error {
-        if error.is_connect() {
-            return anyhow::anyhow!("no Stash answers at {}; start one with `stash up`, or set STASH_URL", self.url);
+    fn unreachable(&self, broken: reqwest::Error) -> anyhow::Error {
+        if broken.is_connect() {
+            return error::Unreachable { url: self.url.clone() }.into();
         }
-        anyhow::Error::new(error).context(format!("the request to {} failed", self.url))
+        anyhow::Error::new(broken).context(format!("the request to {} failed", self.url))
     }
 }
 

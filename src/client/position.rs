@@ -64,7 +64,12 @@ fn load(file: &PathBuf) -> BTreeMap<String, String> {
 }
 
 fn file() -> Option<PathBuf> {
+    Some(state_folder()?.join("positions.json"))
+}
+
+/// Where this program keeps what a user's commands remember: `$XDG_STATE_HOME/stash`; none when there is no home.
+pub(crate) fn state_folder() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
-    Some(state.join("stash/positions.json"))
+    Some(state.join("stash"))
 }

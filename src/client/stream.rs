@@ -1,6 +1,6 @@
 //! Bodies of any size, in both directions.
 
-use super::{ApiError, Client, IDEMPOTENCY_KEY, TRY_MAX, is_pending, take};
+use super::{ApiError, Client, IDEMPOTENCY_KEY, PAUSE, TRY_MAX, is_pending, take};
 use anyhow::Context as _;
 use futures::{Stream, StreamExt as _, TryStreamExt as _};
 use indicatif::ProgressBar;
@@ -9,28 +9,59 @@ use reqwest::{Body, Method};
 use serde_json::Value;
 use std::path::Path;
 use std::time::Instant;
-use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio_util::io::ReaderStream;
-use uuid::Uuid;
 
 /// Bytes read from a file at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 
+/// A file on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upload<'a> {
+    /// The route and its parameters.
+    pub(crate) path: &'a str,
+    /// The file.
+    pub(crate) file: &'a Path,
+    /// How many of its bytes are sent.
+    pub(crate) bytes: u64,
+    /// Key of the command.
+    pub(crate) key: &'a str,
+}
+
 impl Client {
-    /// Sends a file as it is, and moves the bar with it.
-    pub(crate) async fn upload(&self, path: &str, file: &Path, bar: &ProgressBar) -> anyhow::Result<Value> {
-        let opened = tokio::fs::File::open(file).await.with_context(|| format!("{} cannot be read", file.display()))?;
-        let length = opened.metadata().await?.len();
-        let moved = bar.clone();
-        let bytes =
-            ReaderStream::with_capacity(opened, CHUNK_BYTES).inspect_ok(move |chunk| moved.inc(chunk.len() as u64));
-        self.upload_stream(path, coding_of(file), length, bytes).await
+    /// Sends a file as it is, and moves the bar with it. Tries again while the server is there and cannot answer now.
+    pub(crate) async fn upload(&self, upload: Upload<'_>, bar: &ProgressBar) -> anyhow::Result<Value> {
+        let (begin, first) = (Instant::now(), bar.position());
+        loop {
+            bar.set_position(first);
+            let answer = self.upload_once(&upload, bar).await;
+            match answer {
+                Err(error)
+                    if error.downcast_ref::<ApiError>().is_some_and(ApiError::may_pass)
+                        && begin.elapsed() + PAUSE < TRY_MAX =>
+                {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                answer => return answer,
+            }
+        }
     }
 
-    /// Sends bytes of a known number.
+    async fn upload_once(&self, upload: &Upload<'_>, bar: &ProgressBar) -> anyhow::Result<Value> {
+        let file = upload.file;
+        let opened = tokio::fs::File::open(file).await.with_context(|| format!("{} cannot be read", file.display()))?;
+        let moved = bar.clone();
+        // No more than was there when it was looked at: it may be growing.
+        let bytes = ReaderStream::with_capacity(opened.take(upload.bytes), CHUNK_BYTES)
+            .inspect_ok(move |chunk| moved.inc(chunk.len() as u64));
+        self.upload_stream(upload.path, upload.key, coding_of(file), upload.bytes, bytes).await
+    }
+
+    /// Sends bytes of a known number, as a command with this key.
     pub(crate) async fn upload_stream<S, B, E>(
         &self,
         path: &str,
+        key: &str,
         coding: Option<&'static str>,
         length: u64,
         bytes: S,
@@ -43,7 +74,7 @@ impl Client {
     {
         let mut request = self
             .request(Method::POST, path)
-            .header(IDEMPOTENCY_KEY, Uuid::now_v7().to_string())
+            .header(IDEMPOTENCY_KEY, key)
             .header(CONTENT_TYPE, "application/jsonl")
             .header(CONTENT_LENGTH, length)
             .body(Body::wrap_stream(bytes));

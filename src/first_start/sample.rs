@@ -75,7 +75,8 @@ async fn sample(foundation: &Foundation, url: &str, key: &str) -> anyhow::Result
 async fn import(client: &Client) -> anyhow::Result<Vec<String>> {
     let bar = progress::bytes("importing", TRACES.len() as u64);
     let bytes = stream::iter([Ok::<_, std::io::Error>(TRACES.as_bytes())]);
-    let answer = client.upload_stream("/traces/import?format=stash", None, TRACES.len() as u64, bytes).await;
+    let key = uuid::Uuid::now_v7().to_string();
+    let answer = client.upload_stream("/traces/import?format=stash", &key, None, TRACES.len() as u64, bytes).await;
     bar.finish_and_clear();
     let answer = answer?;
     let ids = items(&answer, "trace_ids").iter().filter_map(Value::as_str).map(str::to_owned).collect();

@@ -14,6 +14,11 @@ pub(crate) fn bytes(name: &str, total: u64) -> ProgressBar {
     bar(name, total, "{prefix:<24!} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
 }
 
+/// A bar of bytes over many files, with how many of them are done at its end.
+pub(crate) fn files(name: &str, total: u64) -> ProgressBar {
+    bar(name, total, "{prefix:<10!} {wide_bar} {bytes}/{total_bytes} {msg} {eta}")
+}
+
 /// A bar of things.
 pub(crate) fn count(name: &str, total: u64) -> ProgressBar {
     bar(name, total, "{prefix:<24!} {wide_bar} {pos}/{len}")

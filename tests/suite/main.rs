@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod commands;
+mod folders;
 mod keys;
 mod learning;
 mod openapi;
@@ -15,3 +16,4 @@ mod support;
 mod tau;
 mod tidy;
 mod up;
+mod watch;

@@ -55,6 +55,18 @@ pub enum ImportError {
     Stopped,
 }
 
+/// What to import, and how.
+pub struct Input {
+    /// The bytes.
+    pub bytes: Source,
+    /// Name of their format, or `auto`.
+    pub format: String,
+    /// How to read them.
+    pub options: ReadOptions,
+    /// What the caller calls the place they come from: traces in it that have no id are then known by their number in it.
+    pub source: Option<String>,
+}
+
 /// An import that is ready to be appended.
 #[derive(Debug)]
 pub struct Prepared {
@@ -104,17 +116,11 @@ impl Importer {
     ///
     /// # Errors
     /// [`ImportError`]; at most blobs that nothing points at are left behind.
-    pub async fn prepare(
-        &self,
-        owner: OwnerId,
-        command: CommandId,
-        format: String,
-        options: ReadOptions,
-        source: Source,
-    ) -> Result<Prepared, ImportError> {
+    pub async fn prepare(&self, owner: OwnerId, command: CommandId, mut input: Input) -> Result<Prepared, ImportError> {
         let import_id = import_of(command);
-        let mut sealer = Sealer::new(self.clone(), owner, command, import_id);
-        let report = read_batches(format, options, source, &mut sealer).await?;
+        let traces = TraceIds::new(owner, command, input.source.take());
+        let mut sealer = Sealer::new(self.clone(), owner, import_id, traces);
+        let report = read_batches(input, &mut sealer).await?;
         let sealed = sealer.finish().await?;
         let event = TracesImported {
             import_id,
@@ -133,16 +139,9 @@ impl Importer {
     ///
     /// # Errors
     /// [`ImportError`].
-    pub async fn recall(
-        &self,
-        owner: OwnerId,
-        command: CommandId,
-        format: String,
-        options: ReadOptions,
-        source: Source,
-    ) -> Result<Summary, ImportError> {
-        let mut traces = TraceIds::new(owner, command);
-        let report = read_batches(format, options, source, &mut traces).await?;
+    pub async fn recall(&self, owner: OwnerId, command: CommandId, mut input: Input) -> Result<Summary, ImportError> {
+        let mut traces = TraceIds::new(owner, command, input.source.take());
+        let report = read_batches(input, &mut traces).await?;
         Ok(Summary::new(traces.finish(), report))
     }
 
@@ -172,14 +171,9 @@ trait TakesBatches {
 }
 
 /// Reads the input on a blocking thread and hands its batches on.
-async fn read_batches(
-    format: String,
-    options: ReadOptions,
-    source: Source,
-    taker: &mut impl TakesBatches,
-) -> Result<Report, ImportError> {
+async fn read_batches(input: Input, taker: &mut impl TakesBatches) -> Result<Report, ImportError> {
     let (sender, mut batches) = mpsc::channel(BATCHES_IN_FLIGHT);
-    let reading = tokio::task::spawn_blocking(move || read(&format, options, source, sender));
+    let reading = tokio::task::spawn_blocking(move || read(input, sender));
     let mut taken = Ok(());
     while let Some(batch) = batches.recv().await {
         taken = taker.take(batch).await;
@@ -195,17 +189,13 @@ async fn read_batches(
 }
 
 /// Checks and then reads the input, on a blocking thread.
-fn read(
-    format: &str,
-    options: ReadOptions,
-    mut source: Source,
-    sender: mpsc::Sender<Batch>,
-) -> Result<Report, ImportError> {
-    let checked = formats::check(format, &mut source, options)?;
-    source.rewind().map_err(ReadError::Io)?;
+fn read(input: Input, sender: mpsc::Sender<Batch>) -> Result<Report, ImportError> {
+    let Input { mut bytes, format, options, .. } = input;
+    let checked = formats::check(&format, &mut bytes, options)?;
+    bytes.rewind().map_err(ReadError::Io)?;
     let mut pieces = Pieces::new(sender);
     // The format that `check` recognised, so that `auto` cannot decide otherwise the second time.
-    let report = formats::read(checked.format, &mut source, options, &mut pieces)?;
+    let report = formats::read(checked.format, &mut bytes, options, &mut pieces)?;
     pieces.finish()?;
     Ok(report)
 }

@@ -4,7 +4,7 @@ use super::pieces::{Batch, Piece, span_bytes, step_bytes};
 use super::trace_ids::{Noted, TraceIds};
 use super::{ImportError, Importer, TakesBatches};
 use serde_json::{Map, Value};
-use stash_domain::ids::{CommandId, ImportId, OwnerId, SubjectId, TraceId, content_subject};
+use stash_domain::ids::{ImportId, OwnerId, SubjectId, TraceId, content_subject};
 use stash_domain::limits::FRAME_BYTES_TARGET;
 use stash_domain::rendering::Digester;
 use stash_domain::sealed::Bundle;
@@ -55,9 +55,8 @@ struct Open {
 
 impl Sealer {
     /// Starts an import.
-    pub fn new(importer: Importer, owner: OwnerId, command: CommandId, import: ImportId) -> Self {
+    pub(super) fn new(importer: Importer, owner: OwnerId, import: ImportId, traces: TraceIds) -> Self {
         let writer = BundleWriter::new(importer.store.clone(), owner, Purpose::TRACE_FRAMES);
-        let traces = TraceIds::new(owner, command);
         Self { importer, owner, import, writer, open: None, traces }
     }
 

@@ -1,12 +1,12 @@
 //! Which traces an import is about: their ids, in the order of the input, and how many of them there were already.
 //!
-//! Only a trace with an external id can have been there before. How many were is asked at the end, once for all, when what was
+//! Only a trace with an external id, or one of a named source, can have been there before. How many were is asked at the end, once for all, when what was
 //! imported a moment earlier can be seen.
 
 use super::pieces::{Batch, Piece};
 use super::{ImportError, TakesBatches};
 use sqlx::PgPool;
-use stash_domain::ids::{CommandId, ImportId, OwnerId, TraceId, content_subject, made_by, trace_id_of};
+use stash_domain::ids::{CommandId, ImportId, OwnerId, TraceId, content_subject, made_by, trace_id_in, trace_id_of};
 use std::collections::HashSet;
 use uuid::Uuid;
 
@@ -17,6 +17,10 @@ const TRACES_PER_STATEMENT: usize = 4096;
 pub(super) struct TraceIds {
     owner: OwnerId,
     command: CommandId,
+    /// Name of what is imported, if it has one.
+    source: Option<String>,
+    /// Traces without an external id so far.
+    unnamed: u64,
     ids: Vec<TraceId>,
     seen: HashSet<TraceId>,
     named: Vec<TraceId>,
@@ -35,8 +39,17 @@ pub(super) struct Noted {
 
 impl TraceIds {
     /// None yet.
-    pub(super) fn new(owner: OwnerId, command: CommandId) -> Self {
-        Self { owner, command, ids: Vec::new(), seen: HashSet::new(), named: Vec::new(), repeated: 0 }
+    pub(super) fn new(owner: OwnerId, command: CommandId, source: Option<String>) -> Self {
+        Self {
+            owner,
+            command,
+            source,
+            unnamed: 0,
+            ids: Vec::new(),
+            seen: HashSet::new(),
+            named: Vec::new(),
+            repeated: 0,
+        }
     }
 
     /// Notes the traces that begin in a batch, and returns their ids.
@@ -55,13 +68,20 @@ impl TraceIds {
         Noted { ids: self.ids, repeated: self.repeated, named: self.named }
     }
 
-    /// A trace without an external id gets its id from the command and its number.
+    /// A trace without an external id gets its id from its source and its number there, or, where the source has no name, from
+    /// the command.
     fn begin(&mut self, external: Option<&str>) {
-        let Some(external) = external else {
-            self.ids.push(TraceId(made_by(self.command, "trace", self.ids.len() as u64)));
-            return;
+        let id = match (external, &self.source) {
+            (Some(external), _) => trace_id_of(self.owner, external),
+            (None, Some(source)) => {
+                self.unnamed += 1;
+                trace_id_in(self.owner, source, self.unnamed)
+            }
+            (None, None) => {
+                self.ids.push(TraceId(made_by(self.command, "trace", self.ids.len() as u64)));
+                return;
+            }
         };
-        let id = trace_id_of(self.owner, external);
         self.ids.push(id);
         if self.seen.insert(id) {
             self.named.push(id);

@@ -153,3 +153,31 @@ async fn importing_the_export_changes_nothing() {
     assert_eq!(after, before);
     assert_eq!(world.get("/export/traces").send().await.ok(200).text(), export);
 }
+
+#[tokio::test]
+async fn traces_without_an_id_are_known_by_their_number_in_a_named_source() {
+    let world = World::new().await;
+    let said =
+        |text: &str| json!({"steps": [{"role": "user", "content": text}, {"role": "assistant", "content": "yes"}]});
+    let import = async |source: &str, traces: &[Value]| {
+        let path = format!("/traces/import?format=stash&source={source}");
+        let answer = world.post(&path).jsonl(&lines(traces)).send().await.done(200).json();
+        (answer["updated"].clone(), answer["trace_ids"].clone())
+    };
+    let (updated, first) = import("a.jsonl", &[said("one"), short("t-1", "named")]).await;
+    assert_eq!(updated, 0);
+    let grown = [said("one"), short("t-1", "named"), said("two")];
+    let (updated, second) = import("a.jsonl", &grown).await;
+    assert_eq!((updated, &second[0], &second[1]), (json!(2), &first[0], &first[1]));
+    let (updated, elsewhere) = import("b.jsonl", &grown).await;
+    assert_eq!((updated, &elsewhere[1]), (json!(1), &first[1]), "only the trace with an id is the same one");
+    let body = json!({"format": "stash", "data": lines(&grown), "source": "a.jsonl"});
+    let answer = world.post("/traces/import").json(&body).send().await;
+    assert_eq!(answer.done(200).json()["trace_ids"], second, "the JSON body says it likewise");
+    assert_eq!(world.read_after("/traces", &answer).await.ok(200).json()["total"], 5);
+
+    for source in [String::new(), "x".repeat(1001)] {
+        let answer = world.post(&format!("/traces/import?format=stash&source={source}")).jsonl("{}").send().await;
+        assert!(answer.detail(422, "invalid_field").contains("source"));
+    }
+}

@@ -2,6 +2,7 @@
 
 mod client;
 mod folder;
+pub(crate) mod sessions;
 mod stash;
 
 pub(crate) use client::Client;

@@ -55,7 +55,18 @@ impl Stash {
 
     /// `stash up` with further arguments.
     pub(crate) async fn up_with(data: &Path, arguments: &[&str]) -> Self {
-        let mut up = Self::spawn(command(data, &[&["up", "--listen", "127.0.0.1:0"], arguments].concat()), data);
+        Self::up_at(data, "127.0.0.1:0", arguments).await
+    }
+
+    /// Stops it in order and starts it again where it was.
+    pub(crate) async fn restart(self) -> Self {
+        let (data, address) = (self.data.clone(), self.url().replace("http://localhost", "127.0.0.1"));
+        assert_eq!(self.terminate().code(), Some(0));
+        Self::up_at(&data, address.trim_start_matches("http://"), &["--no-sample"]).await
+    }
+
+    async fn up_at(data: &Path, address: &str, arguments: &[&str]) -> Self {
+        let mut up = Self::spawn(command(data, &[&["up", "--listen", address], arguments].concat()), data);
         up.served();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let ready = format!("{}/readyz", up.url());

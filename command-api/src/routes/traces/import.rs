@@ -3,7 +3,7 @@
 use crate::CommandState;
 use crate::dispatch::{Accepted, Command, Refused, submit_problem};
 use crate::import::spool::{Source, SpoolError};
-use crate::import::{ImportError, Prepared, Summary};
+use crate::import::{ImportError, Input, Prepared, Summary};
 use crate::raw_body;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, header};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use stash_domain::error::Code;
 use stash_domain::formats::{AUTO, Issue, Listed, OnError, ReadError, ReadOptions};
 use stash_domain::ids::Digest;
+use stash_domain::limits::IMPORT_SOURCE_CHARS_MAX;
 use stash_domain::position::PositionToken;
 use stash_infra::artifacts::ArtifactError;
 use stash_infra::bundle::BundleError;
@@ -36,6 +37,11 @@ pub struct ImportBody {
     #[serde(default)]
     #[schema(value_type = String, default = "fail", pattern = "^(fail|skip)$")]
     pub on_error: OnError,
+    /// What you call the place that the traces come from, such as a file's path. Traces in it that have no id are then known by
+    /// their number in it, so that importing it again updates them; without it, they are new traces each time.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, max_length = 1000)]
+    pub source: Option<String>,
 }
 
 /// Query of an import with a raw body.
@@ -47,6 +53,24 @@ pub struct ImportQuery {
     /// What to do about a record in error.
     #[serde(default)]
     pub on_error: OnError,
+    /// What the caller calls the place that the traces come from.
+    pub source: Option<String>,
+}
+
+impl ImportQuery {
+    fn check(self) -> Result<Self, Problem> {
+        let chars = self.source.as_ref().map(|source| source.chars().count());
+        if chars.is_some_and(|chars| !(1..=IMPORT_SOURCE_CHARS_MAX).contains(&chars)) {
+            let detail = format!("source: must be 1 to {IMPORT_SOURCE_CHARS_MAX} characters");
+            return Err(Problem::new(Code::InvalidField, detail));
+        }
+        Ok(self)
+    }
+
+    fn input(self, bytes: Source) -> Input {
+        let options = ReadOptions { on_error: self.on_error, ..ReadOptions::default() };
+        Input { bytes, format: self.format, options, source: self.source }
+    }
 }
 
 fn auto() -> String {
@@ -103,7 +127,8 @@ impl From<Issue> for PlacedIssue {
 /// streamed, and its size is bounded only by a setting.
 #[utoipa::path(post, operation_id = "import_traces", path = "/traces/import", tag = "traces", request_body = ImportBody,
     params(("format" = Option<String>, Query, description = "for a raw body: name of the format, or `auto`"),
-        ("on_error" = Option<String>, Query, description = "for a raw body: `fail` or `skip`")),
+        ("on_error" = Option<String>, Query, description = "for a raw body: `fail` or `skip`"),
+        ("source" = Option<String>, Query, description = "for a raw body: what you call the place that the traces come from, as in the JSON body")),
     responses((status = 200, description = "imported", body = Imported), crate::openapi::Pending, crate::openapi::CommandProblems))]
 pub async fn handle(
     State(state): State<CommandState>,
@@ -116,18 +141,17 @@ pub async fn handle(
     // Only now, so that callers who send slowly keep nobody waiting.
     let turn = state.imports.acquire().await.map_err(|_| Problem::internal(&"imports are closed"))?;
     let command = state.begin(&caller, &idempotency, idempotency.digest_of_digest(upload.digest)).await?;
-    let Opened { query, source, warning } = upload.open().await?;
-    let options = ReadOptions { on_error: query.on_error, ..ReadOptions::default() };
+    let Opened { input, warning } = upload.open().await?;
     let (owner, importer) = (caller.owner_id, &state.importer);
     if let Some(judged) = &command.earlier {
         let done = state.repeat(&caller, judged)?;
-        let recalled = importer.recall(owner, command.id, query.format, options, source).await;
+        let recalled = importer.recall(owner, command.id, input).await;
         let mut summary = recalled.map_err(import_problem)?;
         warning.into_iter().for_each(|issue| summary.report.warnings.push(issue));
         count_updated(&state, &caller, &command, &mut summary).await?;
         return Ok(answer(summary, done));
     }
-    let prepared = importer.prepare(owner, command.id, query.format, options, source).await;
+    let prepared = importer.prepare(owner, command.id, input).await;
     let mut prepared = prepared.map_err(import_problem)?;
     warning.into_iter().for_each(|issue| prepared.summary.report.warnings.push(issue));
     // What is left is short and needs little memory, so the next import may begin.
@@ -171,7 +195,7 @@ async fn receive(state: &CommandState, headers: &HeaderMap, request: Request) ->
     } else {
         let query = Query::<ImportQuery>::try_from_uri(request.uri())
             .map_err(|error| Problem::new(Code::InvalidField, format!("query: {error}")))?;
-        (Some(query.0), state.import_bytes_max)
+        (Some(query.0.check()?), state.import_bytes_max)
     };
     if !headers.contains_key(header::CONTENT_ENCODING) {
         body::refuse_declared_length(headers, usize::try_from(limit).unwrap_or(usize::MAX))?;
@@ -183,8 +207,7 @@ async fn receive(state: &CommandState, headers: &HeaderMap, request: Request) ->
 
 /// An input that is ready to be read.
 struct Opened {
-    query: ImportQuery,
-    source: Source,
+    input: Input,
     /// What was changed before its reader sees it.
     warning: Option<Issue>,
 }
@@ -193,7 +216,7 @@ impl Upload {
     /// How to read it, and what to read.
     async fn open(self) -> Result<Opened, Problem> {
         match self.query {
-            Some(query) => Ok(Opened { query, source: self.source, warning: None }),
+            Some(query) => Ok(Opened { input: query.input(self.source), warning: None }),
             None => tokio::task::spawn_blocking(|| envelope(self.source))
                 .await
                 .map_err(|_| Problem::internal(&"the server is stopping"))?,
@@ -211,8 +234,9 @@ fn envelope(mut source: Source) -> Result<Opened, Problem> {
         field: Some("data".to_owned()),
         message: "lone surrogates, which are no Unicode, were replaced by U+FFFD".to_owned(),
     });
-    let ImportBody { format, data, on_error } = body::parse(&bytes)?;
-    Ok(Opened { query: ImportQuery { format, on_error }, source: Source::of(Bytes::from(data)), warning })
+    let ImportBody { format, data, on_error, source } = body::parse(&bytes)?;
+    let query = ImportQuery { format, on_error, source }.check()?;
+    Ok(Opened { input: query.input(Source::of(Bytes::from(data))), warning })
 }
 
 /// Whether the body is the JSON envelope rather than the file itself: JSON, and no format in the query.
