@@ -65,5 +65,5 @@ notices: ## rewrites THIRD_PARTY.md from the dependency tree
 setup: # what building and running need
 	@infra/deps/install.sh
 
-setup-tests: # and the Kafka broker that tests start
-	@infra/deps/install.sh system libtorch onnxruntime postgres kafka
+setup-tests: # and what tests run: a Kafka broker, OpenTelemetry's clients
+	@infra/deps/install.sh system libtorch onnxruntime postgres kafka clients

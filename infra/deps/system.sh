@@ -2,15 +2,15 @@
 # The few system packages that the build and the set-up need, beyond Rust, Python 3, Node and a JDK.
 #
 #   system.sh           for building and running
-#   system.sh kafka     also for running a Kafka broker, as the tests do
+#   system.sh kafka     also for what the tests run: a Kafka broker, OpenTelemetry's clients
 #
 # On Debian and its kin they are installed when we may (root, or sudo that asks no password). Elsewhere one line says
 # what to run. Each is looked for by the file or command it gives, so a tool from another source counts too.
 #
 #   cc, c++, make   librdkafka, zlib, zstd, the tokenizer's suffix array and the shim of libtorch are compiled
 #   nm, readelf     show which symbols the stubs beside libtorch must have
-#   pip             downloads libtorch and ONNX Runtime
-#   npm             downloads a Postgres server, when there is none
+#   pip             downloads libtorch, ONNX Runtime and the tests' Python clients
+#   npm             downloads a Postgres server, when there is none, and the tests' JavaScript clients
 #   java, mvn       run and download the Kafka broker of the tests
 set -euo pipefail
 # shellcheck source=infra/deps/lib.sh
@@ -26,14 +26,20 @@ has make || want make
 if ! has npm && [[ -z "$("$REPO/infra/deps/postgres.sh" --find)" ]]; then
   want npm
 fi
+NEED_PIP=(libtorch onnxruntime)
 if [[ "${1:-}" == kafka ]]; then
+  NEED_PIP+=(client-python client-python-genai)
+  has npm || [[ " ${MISSING[*]} " == *" npm "* ]] || want npm
   has java || want default-jre-headless
   has mvn || want maven
 fi
 # Starting pip takes a tenth of a second, so pip is not asked when its target stands already.
-if [[ ! -e "$DEPS/libtorch/.stamp" || ! -e "$DEPS/onnxruntime/.stamp" ]]; then
-  python3 -m pip --version >/dev/null 2>&1 || want python3-pip
-fi
+for component in "${NEED_PIP[@]}"; do
+  if [[ ! -e "$DEPS/$component/.stamp" ]]; then
+    python3 -m pip --version >/dev/null 2>&1 || want python3-pip
+    break
+  fi
+done
 [[ ${#MISSING[@]} -eq 0 ]] && exit 0
 
 AS_ROOT=()
