@@ -26,6 +26,7 @@ mod file;
 mod kind;
 mod source;
 mod state;
+mod strays;
 mod strict;
 mod tool;
 mod unmapped;

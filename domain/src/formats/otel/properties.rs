@@ -30,16 +30,45 @@ struct Script {
     shapes: Vec<(bool, bool, bool)>,
     tool_spans: bool,
     root: bool,
+    /// Whether calls in log records have one for each message, answers on the root.
+    streamed: bool,
 }
 
 fn scripts() -> impl Strategy<Value = Script> {
     let shapes = prop::collection::vec((any::<bool>(), prop::bool::weighted(0.2), prop::bool::weighted(0.2)), 6);
-    (1_u8..6, shapes, any::<bool>(), any::<bool>()).prop_map(|(calls, shapes, tool_spans, root)| Script {
-        calls,
-        shapes,
-        tool_spans,
-        root,
-    })
+    (1_u8..6, shapes, any::<bool>(), any::<bool>(), any::<bool>())
+        .prop_map(|(calls, shapes, tool_spans, root, streamed)| Script { calls, shapes, tool_spans, root, streamed })
+}
+
+fn log(span_id: OtelSpanId, time_ns: u64, event_name: &str) -> OtelLog {
+    OtelLog {
+        trace_id: trace_id(),
+        span_id,
+        time_ns,
+        event_name: event_name.to_owned(),
+        attributes: Attributes::default(),
+        body: Json::Null,
+        sequence: 0,
+        context: Context::default(),
+    }
+}
+
+/// The events of a streamed call: what it was given on its own span, the answer on the one above.
+fn streamed(call: &OtelSpan, history: &[String], answer: &str) -> Vec<OtelLog> {
+    let body = |message: &str| serde_json::from_str::<Json>(message).unwrap();
+    let mut logs: Vec<OtelLog> = history
+        .iter()
+        .map(|message| {
+            let body = body(message);
+            let name = format!("gen_ai.{}.message", body.get("role").and_then(Json::as_text).unwrap());
+            OtelLog { body, ..log(call.span_id, call.start_ns, &name) }
+        })
+        .collect();
+    // In the order in which they were made: their time is the same.
+    logs.iter_mut().zip(0..).for_each(|(log, n)| log.sequence = n);
+    let body = Json::Object(vec![("message".to_owned(), body(answer))]);
+    logs.push(OtelLog { body, ..log(call.parent.unwrap(), call.end_ns - 1, "gen_ai.choice") });
+    logs
 }
 
 /// The spans and records of a script: each call repeats the whole history.
@@ -70,17 +99,11 @@ fn recorded(script: &Script) -> (Vec<OtelSpan>, Vec<OtelLog>) {
             text("gen_ai.request.model", format!("m{}", n % 2)),
             text("custom.note", format!("note {n}")),
         ]);
-        if in_log {
-            logs.push(OtelLog {
-                trace_id: trace_id(),
-                span_id: span.span_id,
-                time_ns: now_ns + 400,
-                event_name: "gen_ai.client.inference.operation.details".to_owned(),
-                attributes: messages,
-                body: Json::Null,
-                sequence: 0,
-                context: Context::default(),
-            });
+        if in_log && script.streamed && root.is_some() {
+            logs.extend(streamed(&span, &history, &answer));
+        } else if in_log {
+            let details = "gen_ai.client.inference.operation.details";
+            logs.push(OtelLog { attributes: messages, ..log(span.span_id, now_ns + 400, details) });
         } else {
             span.attributes.0.extend(messages.0);
         }

@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::source::{self, NUL};
+use super::strays::{ANSWER, Records, Strays};
 use crate::formats::common::clean::{drop_nul, drop_nul_in_object};
 use crate::formats::merge::{MergeState, SourceSpan};
 use crate::limits::{SPANS_PER_TRACE_MAX, STEPS_PER_TRACE_MAX};
@@ -23,6 +24,8 @@ pub struct TraceState {
     spans: BTreeMap<OtelSpanId, Seen>,
     /// Digests of the log records taken in.
     logs: BTreeSet<u64>,
+    #[serde(default, skip_serializing_if = "Strays::is_empty")]
+    strays: Strays,
     /// Whether any call was there: only then the trace has steps to show.
     #[serde(default)]
     has_calls: bool,
@@ -91,13 +94,13 @@ impl TraceState {
         more_may_come: bool,
     ) -> Result<Grown, AssembleError> {
         let mut batch = self.unseen(spans)?;
-        let mut records = self.unseen_records(logs)?;
         if self.spans.len().saturating_add(batch.len()) > usize::try_from(SPANS_PER_TRACE_MAX).unwrap_or(usize::MAX) {
             return Err(AssembleError::TooManySpans);
         }
         let digest_of = |span: &OtelSpan| if more_may_come { span.digest() } else { 1 };
         let digests: Vec<u64> = batch.iter().map(digest_of).collect();
         self.cut_rings(&mut batch)?;
+        let mut records = self.unseen_records(logs, &batch)?;
         let mut grown = Grown::default();
         let mut sources = Vec::with_capacity(batch.len());
         let mut shown = Vec::with_capacity(batch.len());
@@ -180,8 +183,15 @@ impl TraceState {
     }
 
     /// The log records that are new, by span and in their order.
-    fn unseen_records(&mut self, logs: Vec<OtelLog>) -> Result<BTreeMap<OtelSpanId, Vec<OtelLog>>, AssembleError> {
-        let mut fresh: BTreeMap<OtelSpanId, Vec<(u64, OtelLog)>> = BTreeMap::new();
+    fn unseen_records(
+        &mut self,
+        logs: Vec<OtelLog>,
+        batch: &[OtelSpan],
+    ) -> Result<BTreeMap<OtelSpanId, Vec<OtelLog>>, AssembleError> {
+        if batch.iter().any(|span| self.strays.concern(span)) {
+            return Err(AssembleError::Rebuild);
+        }
+        let mut fresh = Records::new();
         for log in logs.into_iter().filter(OtelLog::is_generative) {
             let digest = log.digest();
             if self.logs.insert(digest) {
@@ -191,9 +201,12 @@ impl TraceState {
                 fresh.entry(log.span_id).or_default().push((digest, log));
             }
         }
+        let is_parent = |id| self.spans.values().any(|seen| seen.parent == Some(id));
+        if !self.strays.settle(batch, &mut fresh, is_parent) {
+            return Err(AssembleError::Rebuild);
+        }
         let in_order = |mut records: Vec<(u64, OtelLog)>| {
-            records
-                .sort_by_key(|(digest, log)| (log.time_ns, log.event_name == "gen_ai.choice", log.sequence, *digest));
+            records.sort_by_key(|(digest, log)| (log.time_ns, log.event_name == ANSWER, log.sequence, *digest));
             records.into_iter().map(|(_, log)| log).collect()
         };
         Ok(fresh.into_iter().map(|(span, records)| (span, in_order(records))).collect())

@@ -62,7 +62,13 @@ fn choice(mut fields: Vec<(String, Json)>, time_ns: u64, output: &mut Vec<Spoken
     }
     let results = remove(&mut fields, "tool.result");
     let answer = match remove(&mut fields, "message") {
-        Some(Json::Object(answer)) => answer,
+        Some(Json::Object(mut answer)) => {
+            // OpenLLMetry has the calls beside the message.
+            if !answer.iter().any(|(key, calls)| key == "tool_calls" && *calls != Json::Null) {
+                answer.extend(remove(&mut fields, "tool_calls").map(|calls| ("tool_calls".to_owned(), calls)));
+            }
+            answer
+        }
         Some(Json::Null) | None => fields,
         Some(content) => vec![("content".to_owned(), content)],
     };

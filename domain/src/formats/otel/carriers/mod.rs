@@ -5,6 +5,7 @@
 
 mod ai_sdk;
 mod details_event;
+mod glued;
 mod indexed_prompts;
 mod message_events;
 mod openinference;

@@ -3,7 +3,7 @@
 //!
 //! A message of several contents may repeat its calls among them (`tool_use`); each is one call.
 
-use super::{Carried, Spoken, blocks, message, object, remove, text};
+use super::{Carried, Spoken, blocks, glued, message, object, remove, text};
 use crate::otel::{Attributes, Json};
 
 /// Reads messages, or else the texts of the completion interface.
@@ -21,6 +21,7 @@ pub(super) fn read(attributes: &Attributes) -> Option<Carried> {
         output = texts(attributes, "llm.choices", "completion", "assistant");
         output.truncate(1);
     }
+    output.iter_mut().for_each(|answer| glued::part(&mut answer.json, attributes));
     Carried { system: None, input, output }.some()
 }
 
