@@ -22,11 +22,11 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 # Where the set-up put the native libraries; a variable that you set yourself wins.
 ENV := eval "$$(infra/deps/env.sh)"
 
-.PHONY: help run build test bench check lint advisories notices setup setup-tests deny
+.PHONY: help run build test bench fuzz check lint advisories notices setup setup-tests deny
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  \1\t/p' Makefile | expand -t 16
-	@echo "Variables: PORT=$(PORT) DATA=$(DATA) (make run), STASH_CACHE_DIR, LIBTORCH, ORT_DYLIB_PATH, DATABASE_URL"
+	@echo "Variables: PORT=$(PORT) DATA=$(DATA) (make run), FUZZ_SECONDS (make fuzz), STASH_CACHE_DIR, LIBTORCH, ORT_DYLIB_PATH, DATABASE_URL"
 
 run: build ## set up, build and start everything on http://localhost:8080, with its data in ./data (DATA)
 	@$(ENV); exec "$(TARGET)/release/stash" up --data "$(DATA)" --listen "127.0.0.1:$(PORT)"
@@ -42,6 +42,9 @@ test: setup-tests ## every test, against real Postgres and a real Kafka broker
 
 bench: setup-tests build ## the figures: prints a table, writes bench/results.json (BENCH_FLAGS=--quick: a short look)
 	@$(ENV); cargo run --release -p stash-bench -- $(BENCH_FLAGS)
+
+fuzz: ## fuzzes every importer and OTLP decoder for FUZZ_SECONDS each (30; 600 is a thorough look), on stable Rust
+	@fuzz/run.sh
 
 check: lint ## formatting, lints as errors, licences of the dependencies
 	@cargo fmt --all --check

@@ -1,0 +1,77 @@
+//! The bounds on memory and time, and the allocator that counts.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Bytes held for each byte of input.
+pub const MEMORY_TIMES: usize = 20;
+
+/// Bytes held whatever the input: mostly the issues that a report lists one by one, at most 1000 warnings and 1000 skipped
+/// records at a few hundred bytes each.
+pub const MEMORY_BYTES: usize = 1 << 20;
+
+/// Seconds for each megabyte of input.
+pub const SECONDS_PER_MB: f64 = 1.0;
+
+/// Seconds whatever the input.
+pub const SECONDS: f64 = 0.1;
+
+/// Bytes allocated now, and the most of them since the last measurement began.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn grow(bytes: usize) {
+    PEAK.fetch_max(HELD.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+}
+
+// SAFETY: every call is the system allocator's with the same arguments; counting touches no memory that is handed out.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grow(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Relaxed);
+        unsafe { System.dealloc(memory, layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Old and new may both be there for a moment; the default allocator mostly grows in place, and so it is counted.
+        HELD.fetch_sub(layout.size(), Relaxed);
+        grow(size);
+        unsafe { System.realloc(memory, layout, size) }
+    }
+}
+
+/// Does something with an input of so many bytes within the bounds.
+///
+/// # Panics
+/// When a bound is crossed; the message says which and by how much.
+pub(crate) fn within<T>(what: &str, bytes: usize, act: impl FnOnce() -> T) -> T {
+    let before = HELD.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let begin = thread_seconds();
+    let result = act();
+    let seconds = thread_seconds() - begin;
+    let peak = PEAK.load(Relaxed).saturating_sub(before);
+    let (memory_max, seconds_max) =
+        (MEMORY_TIMES * bytes + MEMORY_BYTES, SECONDS_PER_MB * bytes as f64 / 1e6 + SECONDS);
+    assert!(peak <= memory_max, "{what} {bytes} bytes held {peak} bytes, more than {memory_max}");
+    assert!(seconds <= seconds_max, "{what} {bytes} bytes took {seconds:.3} s, more than {seconds_max:.3}");
+    result
+}
+
+/// Processor time that this thread has had.
+fn thread_seconds() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure is this function's own.
+    let status = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    assert!(status == 0, "the thread's clock cannot be read");
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
