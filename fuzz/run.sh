@@ -15,7 +15,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 SECONDS_EACH="${FUZZ_SECONDS:-30}"
 JOBS="${FUZZ_JOBS:-$(nproc)}"
-KEEP_BYTES_MAX=150000  # of the kept corpus of a target
+KEEP_BYTES_MAX=50000 # of the kept corpus of a target
+KEEP_FILES_MAX=150
 INPUT_BYTES_MAX=65536
 RSS_MB_MAX=2048
 GRACE_S=60             # after its time a target that still runs hangs
@@ -81,7 +82,7 @@ fuzz() {
 
 # keep TARGET: adds to the kept corpus what adds coverage to seeds and corpus, smallest first, within the bound.
 keep() {
-  local target="$1" merged="$WORK/$1.merged" sum
+  local target="$1" merged="$WORK/$1.merged" sum count
   seeds "$target"
   rm -rf "$merged"
   mkdir -p "$merged"
@@ -89,9 +90,10 @@ keep() {
   touch "$WORK/$target.before"
   "$BIN/$target" -merge=1 -max_len=4096 "$merged" "$WORK/$target" >"$WORK/$target.log" 2>&1
   sum="$(find "corpus/$target" -type f -exec cat {} + | wc -c)"
+  count="$(find "corpus/$target" -type f | wc -l)"
   while read -r bytes file; do
-    sum=$((sum + bytes))
-    [[ $sum -le $KEEP_BYTES_MAX ]] || break
+    sum=$((sum + bytes)) count=$((count + 1))
+    [[ $sum -le $KEEP_BYTES_MAX && $count -le $KEEP_FILES_MAX ]] || break
     cp "$file" "corpus/$target/"
   done < <(find "$merged" -type f -newer "$WORK/$target.before" -printf '%s %p\n' | sort -n)
   rm -rf "$merged"

@@ -23,6 +23,10 @@ use machine::Machine;
 use options::Options;
 use std::process::ExitCode;
 
+/// The allocator of `stash`: what is measured in this process should allocate as it does there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match run(Options::parse()) {
         Ok(true) => ExitCode::SUCCESS,

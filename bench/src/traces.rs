@@ -1,6 +1,6 @@
-//! Lines of a format as traces in memory, and back as Stash Trace Format.
+//! Lines of a format as traces in memory.
 
-use stash_domain::formats::{self, LineWriter, ReadError, ReadOptions, SinkError, TraceSink};
+use stash_domain::formats::{self, ReadError, ReadOptions, SinkError, TraceSink};
 use stash_domain::trace::{Span, Step, Trace, TraceHead};
 use std::io::Cursor;
 
@@ -41,32 +41,4 @@ pub fn read(format: &str, input: &[u8]) -> Result<Vec<Trace>, ReadError> {
     let mut keep = Keep::default();
     formats::read(format, &mut Cursor::new(input), ReadOptions::default(), &mut keep)?;
     Ok(keep.0)
-}
-
-/// The same traces as lines of Stash Trace Format.
-pub fn to_stash(traces: &[Trace]) -> Vec<u8> {
-    let mut writer = LineWriter::new(Vec::new());
-    for trace in traces {
-        // Writing into memory does not fail.
-        let _ = writer.begin(&trace.head);
-        for step in &trace.steps {
-            let _ = writer.step(step);
-        }
-        let _ = writer.end();
-    }
-    writer.into_inner()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::corpus::{Corpus, FORMAT, Shape};
-
-    #[test]
-    fn a_corpus_is_the_same_in_both_formats() {
-        let traces = read(FORMAT, &Corpus::new(1).lines(Shape::Mixed { bytes: 50_000 })).unwrap();
-        let again = read("stash", &to_stash(&traces)).unwrap();
-        let steps = |traces: &[Trace]| traces.iter().map(|trace| trace.steps.clone()).collect::<Vec<_>>();
-        assert_eq!(steps(&traces), steps(&again));
-    }
 }

@@ -6,6 +6,7 @@ mod idle_mb;
 mod import_1gb_peak_mb;
 mod import_mb_per_s;
 mod model;
+mod parse_mb_per_s;
 mod ready_s;
 mod rebuild_events_per_s;
 mod score_tokens_per_s;
@@ -20,6 +21,7 @@ use anyhow::bail;
 pub(crate) enum Job {
     CommandsPerS(Log),
     CommandToReadable(Log),
+    ParseMbPerS,
     ImportMbPerS,
     Import1GbPeakMb,
     RebuildEventsPerS,
@@ -30,11 +32,12 @@ pub(crate) enum Job {
 }
 
 /// All jobs, in the order in which they run: the paced loads after those whose rate they need.
-const ALL: [Job; 11] = [
+const ALL: [Job; 12] = [
     Job::CommandsPerS(Log::Postgres),
     Job::CommandToReadable(Log::Postgres),
     Job::CommandsPerS(Log::Kafka),
     Job::CommandToReadable(Log::Kafka),
+    Job::ParseMbPerS,
     Job::ImportMbPerS,
     Job::Import1GbPeakMb,
     Job::RebuildEventsPerS,
@@ -50,6 +53,7 @@ impl Job {
         match self {
             Self::CommandsPerS(log) => commands_per_s::kinds(log),
             Self::CommandToReadable(log) => command_to_readable_p99_ms::kinds(log),
+            Self::ParseMbPerS => &parse_mb_per_s::KINDS,
             Self::ImportMbPerS => &import_mb_per_s::KINDS,
             Self::Import1GbPeakMb => &import_1gb_peak_mb::KINDS,
             Self::RebuildEventsPerS => &rebuild_events_per_s::KINDS,
@@ -70,6 +74,7 @@ impl Job {
         match self {
             Self::CommandsPerS(log) => commands_per_s::run(bench, log).await,
             Self::CommandToReadable(log) => command_to_readable_p99_ms::run(bench, log).await,
+            Self::ParseMbPerS => parse_mb_per_s::run(bench),
             Self::ImportMbPerS => import_mb_per_s::run(bench).await,
             Self::Import1GbPeakMb => import_1gb_peak_mb::run(bench).await,
             Self::RebuildEventsPerS => rebuild_events_per_s::run(bench).await,
