@@ -96,6 +96,12 @@ const TOOLS: [&str; 6] =
 /// Bytes of a mixed file's smallest and largest traces; half of them are below the geometric middle, 11 kB.
 const MIXED_BYTES: (usize, usize) = (2_000, 64_000);
 
+/// A larger trace has longer texts, so that its steps stay below the number that one trace may have.
+const LONG_BYTES: u64 = 100_000_000;
+
+/// How much longer.
+const LONG_FACTOR: usize = 4;
+
 /// What a generated file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
@@ -183,8 +189,9 @@ impl Corpus {
         self.text(80, &mut piece);
         piece.push_str("\"}");
         let (mut sum, mut call) = (0, 0_u64);
+        let factor = if bytes > LONG_BYTES { LONG_FACTOR } else { 1 };
         loop {
-            self.turn(call, &mut piece);
+            self.turn(call, factor, &mut piece);
             call += 1;
             let last = sum + piece.len() as u64 + 3 >= bytes;
             if last {
@@ -200,11 +207,11 @@ impl Corpus {
         }
     }
 
-    /// A question, a call, its result and an answer.
-    fn turn(&mut self, call: u64, out: &mut String) {
+    /// A question, a call, its result and an answer; question and answer are `factor` times as long as usual.
+    fn turn(&mut self, call: u64, factor: usize, out: &mut String) {
         out.push_str(r#",{"role":"user","content":""#);
         let words = 8 + self.random.below(40);
-        self.text(words, out);
+        self.text(words * factor, out);
         let tool = TOOLS[self.random.below(TOOLS.len())];
         let _ = write!(
             out,
@@ -231,7 +238,7 @@ impl Corpus {
         }
         out.push_str(r#"]"},{"role":"assistant","content":""#);
         let words = 10 + self.random.below(80);
-        self.text(words, out);
+        self.text(words * factor, out);
         out.push_str("\"}");
     }
 

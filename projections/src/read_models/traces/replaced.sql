@@ -1,5 +1,20 @@
--- Removes the steps and spans of traces that are about to be written anew. Traces that are new find nothing by the primary key.
+-- Removes the steps and spans of traces that are about to be written anew. Most are new and have none: each is looked up by the
+-- primary key, which OFFSET 0 holds the planner to. `trace_id = ANY ($2)` alone read all that the owner has.
 WITH steps AS (
-    DELETE FROM rm_steps WHERE owner_id = $1 AND trace_id = ANY($2)
+    DELETE FROM rm_steps
+    WHERE ctid = ANY (ARRAY(
+        SELECT step.ctid
+        FROM unnest($2::uuid[]) AS replaced (trace_id)
+        CROSS JOIN LATERAL (
+            SELECT s.ctid FROM rm_steps AS s WHERE s.owner_id = $1 AND s.trace_id = replaced.trace_id OFFSET 0
+        ) AS step
+    ))
 )
-DELETE FROM rm_spans WHERE owner_id = $1 AND trace_id = ANY($2)
+DELETE FROM rm_spans
+WHERE ctid = ANY (ARRAY(
+    SELECT span.ctid
+    FROM unnest($2::uuid[]) AS replaced (trace_id)
+    CROSS JOIN LATERAL (
+        SELECT s.ctid FROM rm_spans AS s WHERE s.owner_id = $1 AND s.trace_id = replaced.trace_id OFFSET 0
+    ) AS span
+))
