@@ -40,8 +40,9 @@ CREATE TABLE rm_steps (
     action_digest bytea,
     PRIMARY KEY (owner_id, trace_id, idx)
 );
--- Joins annotations and action scores to the steps that still exist.
-CREATE INDEX rm_steps_by_id ON rm_steps (owner_id, step_id);
+-- Joins annotations and action scores to the steps that still exist. It begins with the trace and not with the owner: an import
+-- then writes to one place of it per trace. Step ids are random, and an index by them alone halved the speed of imports.
+CREATE INDEX rm_steps_by_id ON rm_steps (trace_id, step_id);
 ALTER TABLE rm_steps ALTER COLUMN content SET COMPRESSION lz4;
 
 CREATE TABLE rm_spans (
