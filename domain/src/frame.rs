@@ -1,5 +1,6 @@
 //! The plain bytes of every frame of a [`Bundle`](crate::sealed::Bundle): one letter for the kind, then JSON. Letters in use:
-//! `S`, `P`, `Z` ([`crate::trace::frame`]), `Q` ([`crate::learning::frame`]), `V` ([`crate::reward::frame`]).
+//! `S`, `P`, `Z` ([`crate::trace::frame`]), `Q` ([`crate::learning::frame`]), `V` ([`crate::reward::frame`]),
+//! `J` ([`crate::annotation::JudgmentsFrame`]).
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -130,6 +130,11 @@ pub fn trace_id_in(owner: OwnerId, source: &str, ordinal: u64) -> TraceId {
     TraceId(derive("trace-of-source", &[owner.0.as_bytes(), source.as_bytes(), &ordinal.to_be_bytes()]))
 }
 
+/// The id of the annotation that a judgment made elsewhere becomes: the same at each import of its trace.
+pub fn annotation_of_judgment(owner: OwnerId, trace: TraceId, source: &str, key: &str) -> AnnotationId {
+    AnnotationId(derive("judgment", &[owner.0.as_bytes(), trace.0.as_bytes(), source.as_bytes(), key.as_bytes()]))
+}
+
 /// The id of the `ordinal`-th thing of a kind that a command makes. A retried command makes the same things.
 pub fn made_by(command: CommandId, kind: &str, ordinal: u64) -> Uuid {
     derive(kind, &[command.0.as_bytes(), &ordinal.to_be_bytes()])

@@ -18,6 +18,7 @@ pub mod limits;
 pub mod otel;
 pub mod position;
 pub mod record;
+pub mod redaction;
 pub mod rendering;
 pub mod reward;
 pub mod sealed;

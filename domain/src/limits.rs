@@ -101,3 +101,9 @@ pub const TOKENS_MAX: u32 = 1024;
 
 /// Characters of the name of an import's source: a path or an address fits.
 pub const IMPORT_SOURCE_CHARS_MAX: usize = 1000;
+
+/// An operator's own patterns of what to redact: each is run over every text of an import.
+pub const REDACTION_PATTERNS_MAX: usize = 32;
+
+/// Characters of such a pattern.
+pub const REDACTION_PATTERN_CHARS_MAX: usize = 1000;

@@ -29,6 +29,7 @@ payloads! {
     AnnotationCreated = "annotation_created",
     AnnotationChanged = "annotation_changed",
     AnnotationDeleted = "annotation_deleted",
+    JudgmentsImported = "judgments_imported",
     RewardModelCreated = "reward_model_created",
     RewardModelTrained = "reward_model_trained",
     ScoringRequested = "scoring_requested",

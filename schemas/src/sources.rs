@@ -30,6 +30,7 @@ sources! {
     annotation_created: 1;
     annotation_changed: 1;
     annotation_deleted: 1;
+    judgments_imported: 1;
     reward_model_created: 1;
     reward_model_trained: 1;
     scoring_requested: 1;

@@ -101,6 +101,7 @@ pub fn events() -> Vec<(&'static str, BoxedStrategy<Event>)> {
             text: option::of(sealed()),
         }),
         payload!(AnnotationDeleted { annotation_id: id(), trace_id: id() }),
+        payload!(JudgmentsImported { import_id: id(), judgment_count: any::<i64>(), bundle: bundle() }),
         payload!(RewardModelCreated {
             reward_model_id: id(),
             job_id: id(),

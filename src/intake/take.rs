@@ -3,7 +3,7 @@
 use super::Found;
 use super::ledger::{Entry, Ledger};
 use super::stamp::{Stamp, digest_of, full, now_ns, source_of};
-use crate::cli::Remote;
+use crate::cli::{Remote, encode};
 use crate::client::{ApiError, Client, Upload, is_broken_off, is_unreachable, state_folder};
 use indicatif::ProgressBar;
 use serde_json::Value;
@@ -20,12 +20,20 @@ pub(crate) struct How {
     /// What a record in error does: fail its whole file, or be left out
     #[arg(long, default_value = "fail", value_parser = ["fail", "skip"])]
     on_error: String,
+    /// A score of Langfuse or LangSmith that is a rating, and its good end: NAME:up or NAME:down; may be given several times
+    #[arg(long, value_name = "NAME:END")]
+    score_map: Vec<String>,
 }
 
 impl How {
     /// The parameters of the request, but for the file's own.
     fn query(&self) -> String {
-        format!("format={}&on_error={}", crate::cli::encode(&self.format), self.on_error)
+        let mut query = format!("format={}&on_error={}", encode(&self.format), self.on_error);
+        if !self.score_map.is_empty() {
+            query.push_str("&score_map=");
+            query.push_str(&encode(&self.score_map.join(",")));
+        }
+        query
     }
 }
 

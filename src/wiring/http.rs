@@ -70,8 +70,12 @@ impl Foundation {
     }
 
     fn command_state(&self) -> CommandState {
-        let importer =
-            Importer { keys: Arc::clone(&self.keys), store: Arc::clone(&self.store), pool: self.pools.system.clone() };
+        let importer = Importer {
+            keys: Arc::clone(&self.keys),
+            store: Arc::clone(&self.store),
+            pool: self.pools.system.clone(),
+            redactor: self.settings.redaction.redactor.clone(),
+        };
         CommandState::new(CommandParts {
             submitter: Arc::clone(&self.submitter),
             pools: self.pools.clone(),

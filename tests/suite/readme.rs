@@ -1,13 +1,17 @@
-//! The commands of the README's first session, as they stand there.
+//! The commands of the README, as they stand there.
 
-use super::support::{Folder, Stash, run, run_json};
+use super::support::{Folder, Stash, command, run, run_json, sessions};
 use serde_json::{Value, json};
 
-/// The lines of the README that begin with the program's name, in order.
-fn commands() -> Vec<String> {
+/// A section of the README.
+fn section(heading: &str) -> String {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    let session = readme.split("## A first session").nth(1).unwrap().split("\n## ").next().unwrap();
-    session
+    readme.split(heading).nth(1).unwrap().split("\n## ").next().unwrap().to_owned()
+}
+
+/// The lines of a section that begin with the program's name, in order.
+fn commands(heading: &str) -> Vec<String> {
+    section(heading)
         .lines()
         .filter_map(|line| line.strip_prefix("stash "))
         .map(|line| line.split('#').next().unwrap().trim().to_owned())
@@ -27,7 +31,7 @@ fn words(line: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn the_first_session_works_as_written() {
-    let commands = commands();
+    let commands = commands("## A first session");
     assert!(commands.len() >= 7, "{commands:?}");
     let folder = Folder::new();
     let stash = Stash::up(&folder.data()).await;
@@ -72,4 +76,39 @@ async fn the_first_session_works_as_written() {
         }
     }
     assert!(std::fs::read_to_string(output).unwrap().contains("asked before it refunded"));
+}
+
+#[tokio::test]
+async fn the_formats_are_listed_and_folders_are_imported_and_watched_as_written() {
+    let folder = Folder::new();
+    let data = folder.data();
+    let stash = Stash::up(&data).await;
+    let listed = section("## What it reads");
+    let formats = run_json(&data, &["traces", "formats"]);
+    let formats = formats.as_array().unwrap();
+    assert!(formats.len() >= 8, "{formats:?}");
+    for format in formats {
+        let row = format!("| [`{0}`](docs/formats/{0}.md) |", format["name"].as_str().unwrap());
+        assert!(listed.contains(&row), "{row}");
+    }
+
+    let home = folder.path().join("home");
+    let session = sessions::claude_code(&home, "a");
+    sessions::codex(&home);
+    let commands = commands("## What it reads");
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    for line in commands {
+        let line = line.replace('~', home.to_str().unwrap());
+        let arguments = words(&line);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        if arguments[0] == "import" {
+            assert!(run(&data, &arguments).contains("2 traces; 2 files imported"));
+            continue;
+        }
+        let mut watch = Stash::spawn(command(&data, &arguments), &data);
+        sessions::claude_code_goes_on(&session, "b");
+        watch.line("1 of them there before");
+        assert_eq!(watch.terminate().code(), Some(0));
+    }
+    assert_eq!(stash.operator().get("traces").await.ok()["total"], 2);
 }

@@ -2,7 +2,7 @@
 //!
 //! 1. The body is spooled to a file (or stays in memory, for a JSON body), inflated and bounded: [`spool`].
 //! 2. The whole input is checked, so that an error in its last line is known before anything is stored.
-//! 3. A blocking thread reads it again and cuts it into batches of pieces ([`pieces`]); meanwhile the traces of the batch before
+//! 3. A blocking thread reads it again, takes out what must not be stored ([`Redactor`]) and cuts it into batches of pieces ([`pieces`]); meanwhile the traces of the batch before
 //!    are given ids, rendered, sealed and written to the artifact store ([`sealer`]).
 //! 4. What was in the log by then is waited for, and how many of the traces there were before is counted.
 //! 5. One record points at all of it. It is acknowledged once it is durable.
@@ -10,6 +10,7 @@
 //! Every id is derived from the command or from the external id, and sealing is deterministic, so a retried import finds the
 //! blobs of the first attempt and its record changes nothing.
 
+mod judgments;
 pub mod pieces;
 pub mod sealer;
 pub mod spool;
@@ -22,6 +23,7 @@ use stash_domain::events::TracesImported;
 use stash_domain::formats::{self, ReadError, ReadOptions, Report};
 use stash_domain::ids::{CommandId, ImportId, OwnerId, TraceId, made_by};
 use stash_domain::record::{Append, Expected, StreamId};
+use stash_domain::redaction::{RedactingSink, Redactor};
 use stash_infra::artifacts::ArtifactStore;
 use stash_infra::bundle::BundleError;
 use stash_infra::subject_keys::{KeyError, SubjectKeys};
@@ -109,6 +111,8 @@ pub struct Importer {
     pub store: Arc<dyn ArtifactStore>,
     /// Answers which traces there are already.
     pub pool: sqlx::PgPool,
+    /// Takes out of the text what must not be stored.
+    pub redactor: Redactor,
 }
 
 impl Importer {
@@ -120,7 +124,7 @@ impl Importer {
         let import_id = import_of(command);
         let traces = TraceIds::new(owner, command, input.source.take());
         let mut sealer = Sealer::new(self.clone(), owner, import_id, traces);
-        let report = read_batches(input, &mut sealer).await?;
+        let report = read_batches(input, self.redactor.clone(), &mut sealer).await?;
         let sealed = sealer.finish().await?;
         let event = TracesImported {
             import_id,
@@ -129,8 +133,9 @@ impl Importer {
             step_count: i64::try_from(report.steps).unwrap_or(i64::MAX),
             bundle: sealed.bundle,
         };
-        let append =
-            Append { stream: StreamId::Import(import_id), expected: Expected::Any, events: vec![event.into()] };
+        let mut events = vec![event.into()];
+        events.extend(sealed.judgments.map(Into::into));
+        let append = Append { stream: StreamId::Import(import_id), expected: Expected::Any, events };
         Ok(Prepared { appends: vec![append], summary: Summary::new(sealed.traces, report) })
     }
 
@@ -141,7 +146,7 @@ impl Importer {
     /// [`ImportError`].
     pub async fn recall(&self, owner: OwnerId, command: CommandId, mut input: Input) -> Result<Summary, ImportError> {
         let mut traces = TraceIds::new(owner, command, input.source.take());
-        let report = read_batches(input, &mut traces).await?;
+        let report = read_batches(input, self.redactor.clone(), &mut traces).await?;
         Ok(Summary::new(traces.finish(), report))
     }
 
@@ -171,9 +176,9 @@ trait TakesBatches {
 }
 
 /// Reads the input on a blocking thread and hands its batches on.
-async fn read_batches(input: Input, taker: &mut impl TakesBatches) -> Result<Report, ImportError> {
+async fn read_batches(input: Input, redactor: Redactor, taker: &mut impl TakesBatches) -> Result<Report, ImportError> {
     let (sender, mut batches) = mpsc::channel(BATCHES_IN_FLIGHT);
-    let reading = tokio::task::spawn_blocking(move || read(input, sender));
+    let reading = tokio::task::spawn_blocking(move || read(input, &redactor, sender));
     let mut taken = Ok(());
     while let Some(batch) = batches.recv().await {
         taken = taker.take(batch).await;
@@ -189,13 +194,20 @@ async fn read_batches(input: Input, taker: &mut impl TakesBatches) -> Result<Rep
 }
 
 /// Checks and then reads the input, on a blocking thread.
-fn read(input: Input, sender: mpsc::Sender<Batch>) -> Result<Report, ImportError> {
+fn read(input: Input, redactor: &Redactor, sender: mpsc::Sender<Batch>) -> Result<Report, ImportError> {
     let Input { mut bytes, format, options, .. } = input;
     let checked = formats::check(&format, &mut bytes, options)?;
     bytes.rewind().map_err(ReadError::Io)?;
     let mut pieces = Pieces::new(sender);
     // The format that `check` recognised, so that `auto` cannot decide otherwise the second time.
-    let report = formats::read(checked.format, &mut bytes, options, &mut pieces)?;
+    let report = if redactor.is_empty() {
+        formats::read(checked.format, &mut bytes, options, &mut pieces)?
+    } else {
+        let mut sink = RedactingSink::new(redactor, &mut pieces);
+        let mut report = formats::read(checked.format, &mut bytes, options, &mut sink)?;
+        sink.warning().into_iter().for_each(|warning| report.warnings.push(warning));
+        report
+    };
     pieces.finish()?;
     Ok(report)
 }

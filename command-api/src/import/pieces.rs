@@ -1,7 +1,7 @@
 //! The input cut into batches: what the reading thread hands to the sealer.
 
 use super::ImportError;
-use stash_domain::formats::{SinkError, TraceSink};
+use stash_domain::formats::{Judgment, SinkError, TraceSink};
 use stash_domain::trace::{Span, Step, TraceHead};
 use tokio::sync::mpsc;
 
@@ -19,6 +19,8 @@ pub enum Piece {
     Step(Step),
     /// Its next span.
     Span(Span),
+    /// What was judged of it where it was recorded.
+    Judgment(Judgment),
     /// It is complete.
     End,
 }
@@ -82,6 +84,11 @@ impl TraceSink for Pieces {
         self.push(Piece::Span(span), bytes)
     }
 
+    fn judgment(&mut self, judgment: Judgment) -> Result<(), SinkError> {
+        let bytes = judgment_bytes(&judgment);
+        self.push(Piece::Judgment(judgment), bytes)
+    }
+
     fn end(&mut self) -> Result<(), SinkError> {
         self.push(Piece::End, 16)
     }
@@ -98,6 +105,12 @@ pub(super) fn span_bytes(span: &Span) -> usize {
     [&span.input, &span.output].into_iter().flatten().map(String::len).sum::<usize>()
         + 4 * span.step_indices.len()
         + 256
+}
+
+/// Roughly the bytes of a judgment, in memory and in a frame.
+pub(super) fn judgment_bytes(judgment: &Judgment) -> usize {
+    let texts = [judgment.comment.as_ref(), judgment.origin.as_ref(), Some(&judgment.key), Some(&judgment.name)];
+    texts.into_iter().flatten().map(String::len).sum::<usize>() + 256
 }
 
 /// Roughly the bytes of an object: what its strings hold, and something for each value.

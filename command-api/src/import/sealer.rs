@@ -1,9 +1,11 @@
 //! From pieces to sealed frames: trace ids, keys, step ids, digests, titles.
 
+use super::judgments::Judgments;
 use super::pieces::{Batch, Piece, span_bytes, step_bytes};
 use super::trace_ids::{Noted, TraceIds};
 use super::{ImportError, Importer, TakesBatches};
 use serde_json::{Map, Value};
+use stash_domain::events::JudgmentsImported;
 use stash_domain::ids::{ImportId, OwnerId, SubjectId, TraceId, content_subject};
 use stash_domain::limits::FRAME_BYTES_TARGET;
 use stash_domain::rendering::Digester;
@@ -21,6 +23,8 @@ use std::collections::HashMap;
 pub struct Sealed {
     /// The frames.
     pub bundle: Bundle,
+    /// What was judged of them, if anything was.
+    pub(super) judgments: Option<JudgmentsImported>,
     /// The traces.
     pub(super) traces: Noted,
 }
@@ -31,6 +35,7 @@ pub struct Sealer {
     owner: OwnerId,
     import: ImportId,
     writer: BundleWriter,
+    judgments: Judgments,
     open: Option<Open>,
     traces: TraceIds,
 }
@@ -57,7 +62,8 @@ impl Sealer {
     /// Starts an import.
     pub(super) fn new(importer: Importer, owner: OwnerId, import: ImportId, traces: TraceIds) -> Self {
         let writer = BundleWriter::new(importer.store.clone(), owner, Purpose::TRACE_FRAMES);
-        Self { importer, owner, import, writer, open: None, traces }
+        let judgments = Judgments::new(importer.store.clone(), owner);
+        Self { importer, owner, import, writer, judgments, open: None, traces }
     }
 
     /// Takes a batch: first makes the keys of all traces that begin in it, then seals.
@@ -73,6 +79,10 @@ impl Sealer {
                 }
                 Piece::Step(step) => self.step(step).await?,
                 Piece::Span(span) => self.span(span).await?,
+                Piece::Judgment(judgment) => {
+                    let open = self.open.as_ref().ok_or(ImportError::Stopped)?;
+                    self.judgments.push(open.id, &open.key, judgment).await?;
+                }
                 Piece::End => self.end().await?,
             }
         }
@@ -84,7 +94,8 @@ impl Sealer {
     /// # Errors
     /// [`ImportError::Bundle`].
     pub async fn finish(self) -> Result<Sealed, ImportError> {
-        Ok(Sealed { bundle: self.writer.finish().await?, traces: self.traces.finish() })
+        let judgments = self.judgments.finish(self.import).await?;
+        Ok(Sealed { bundle: self.writer.finish().await?, judgments, traces: self.traces.finish() })
     }
 
     async fn keys_of(&self, begun: &[TraceId]) -> Result<HashMap<SubjectId, SubjectKey>, ImportError> {
@@ -124,7 +135,9 @@ impl Sealer {
         open.step_count += 1;
         open.action_count += u32::from(action_digest.is_some());
         open.steps_bytes += step_bytes(&step);
-        open.steps.push(StoredStep { id: open.ids.next(&step), step, action_digest });
+        let id = open.ids.next(&step);
+        self.judgments.step(id);
+        open.steps.push(StoredStep { id, step, action_digest });
         if open.steps_bytes >= FRAME_BYTES_TARGET {
             self.flush_steps().await?;
         }
@@ -146,6 +159,7 @@ impl Sealer {
         self.flush_steps().await?;
         self.flush_spans().await?;
         let open = self.open.take().ok_or(ImportError::Stopped)?;
+        self.judgments.end(open.id, &open.key).await?;
         let (title, title_source) = open.title.finish();
         let summary = SummaryFrame {
             trace_id: open.id,

@@ -27,7 +27,7 @@ async fn an_annotation_has_exact_fields_and_reads_back_alike() {
     let expected = json!({
         "id": said["id"], "trace_id": trace, "step_id": steps[2], "rating": -1, "comment": "no refund was due",
         "quote": quote, "label_error": false, "label_error_note": null, "author_id": world.owner.to_string(),
-        "author_name": "Ada", "created_at": said["created_at"], "updated_at": said["created_at"], "version": 1
+        "author_name": "Ada", "source": null, "created_at": said["created_at"], "updated_at": said["created_at"], "version": 1
     });
     assert_eq!(said, expected);
     let read = world.read_after(&format!("/annotations/{}", said["id"].as_str().unwrap()), &answer).await;

@@ -14,6 +14,7 @@ mod hostile;
 mod idempotency;
 mod import_bodies;
 mod imports;
+mod judgments;
 mod outage;
 mod positions;
 mod reward_models;

@@ -28,8 +28,10 @@ pub struct AnnotationText {
     pub author_name: Option<String>,
 }
 
+mod judgment;
 mod quote;
 mod rules;
 
+pub use judgment::{AnnotationSource, JudgmentsFrame, StoredJudgment};
 pub use quote::find_quote;
 pub use rules::{AnnotationError, Rules, StepView};

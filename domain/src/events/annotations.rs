@@ -1,7 +1,7 @@
 //! Ratings and comments. Each event of change holds the whole new state, so that the newest one alone gives it.
 
-use crate::ids::{AnnotationId, OwnerId, StepId, SubjectId, TraceId};
-use crate::sealed::Sealed;
+use crate::ids::{AnnotationId, ImportId, OwnerId, StepId, SubjectId, TraceId};
+use crate::sealed::{Bundle, Sealed};
 use serde::{Deserialize, Serialize};
 
 /// A person rated or commented on a trace or one of its steps.
@@ -47,4 +47,19 @@ pub struct AnnotationDeleted {
     pub annotation_id: AnnotationId,
     /// Its trace.
     pub trace_id: TraceId,
+}
+
+/// What was judged of an import's traces where they were recorded came along. Stands in the import's stream, behind the traces.
+///
+/// The bundle holds [`JudgmentsFrame`](crate::annotation::JudgmentsFrame)s, each sealed under its trace's content subject of this
+/// import. Each judgment is an annotation whose id is the same at every import; [`crate::views::judgment`] says what a further
+/// import does about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JudgmentsImported {
+    /// The import.
+    pub import_id: ImportId,
+    /// Number of judgments in the bundle.
+    pub judgment_count: i64,
+    /// The judgments.
+    pub bundle: Bundle,
 }

@@ -10,7 +10,7 @@ pub mod scoring;
 pub mod traces;
 
 pub use accounts::{AccountCreated, ApiKeyCreated, ApiKeyRevoked, RewardModelsSwitched};
-pub use annotations::{AnnotationChanged, AnnotationCreated, AnnotationDeleted};
+pub use annotations::{AnnotationChanged, AnnotationCreated, AnnotationDeleted, JudgmentsImported};
 pub use jobs::{
     JobCancelRequested, JobCancelled, JobClaimed, JobCompleted, JobFailed, JobLeaseExpired, JobParked, JobProgressed,
     JobRequested,
@@ -53,6 +53,7 @@ impl Event {
     pub fn bundle(&self) -> Option<&crate::sealed::Bundle> {
         match self {
             Self::TracesImported(event) => Some(&event.bundle),
+            Self::JudgmentsImported(event) => Some(&event.bundle),
             Self::RewardModelTrained(event) => Some(&event.pairs),
             Self::ScoresRecorded(event) => Some(&event.bundle),
             _ => None,
@@ -66,6 +67,7 @@ events! {
     AnnotationCreated = "annotation_created",
     AnnotationChanged = "annotation_changed",
     AnnotationDeleted = "annotation_deleted",
+    JudgmentsImported = "judgments_imported",
     RewardModelCreated = "reward_model_created",
     RewardModelTrained = "reward_model_trained",
     ScoringRequested = "scoring_requested",

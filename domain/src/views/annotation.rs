@@ -1,7 +1,7 @@
 //! An annotation as it stands now.
 
 use super::Context;
-use crate::annotation::AnnotationText;
+use crate::annotation::{AnnotationSource, AnnotationText};
 use crate::events::{AnnotationChanged, AnnotationCreated, Event};
 use crate::ids::{AnnotationId, OwnerId, StepId, SubjectId, TraceId};
 use crate::sealed::Opened;
@@ -26,13 +26,15 @@ pub struct Annotation {
     pub redacted: bool,
     /// Whether the label was flagged as wrong.
     pub label_error: bool,
-    /// Who wrote it.
+    /// Who wrote it; of a judgment that came with its trace, who imported it.
     pub author_id: OwnerId,
+    /// Where it comes from, if nobody wrote it here.
+    pub source: Option<AnnotationSource>,
     /// When it was written.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
-    /// Version of its stream: the number of its events.
+    /// Version of its stream: the number of its events. 0 for a judgment that nobody here has changed.
     pub version: u64,
 }
 
@@ -73,6 +75,7 @@ fn created(event: &AnnotationCreated, text: Opened<AnnotationText>, context: Con
         redacted,
         label_error: false,
         author_id: event.author_id,
+        source: None,
         created_at: context.recorded_at,
         updated_at: context.recorded_at,
         version: 1,

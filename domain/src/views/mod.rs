@@ -4,6 +4,7 @@
 
 pub mod annotation;
 pub mod job;
+pub mod judgment;
 pub mod reward_model;
 pub mod scoring_run;
 

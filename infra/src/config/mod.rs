@@ -16,6 +16,7 @@ mod limits;
 mod log;
 mod page;
 mod postgres;
+mod redaction;
 mod secret;
 mod server;
 mod telemetry;
@@ -30,6 +31,7 @@ pub use limits::LimitSettings;
 pub use log::{KafkaSettings, LogBackend, LogSettings};
 pub use page::settings_page;
 pub use postgres::PostgresSettings;
+pub use redaction::RedactionSettings;
 pub use secret::Secret;
 pub use server::ServerSettings;
 pub use telemetry::TelemetrySettings;
@@ -62,6 +64,7 @@ pub const CONCERNS: &[Concern] = &[
         doc: "What people wrote and agents said is encrypted; this is the key to the keys.",
         settings: keys::SETTINGS,
     },
+    Concern { title: "Redaction", doc: "What imported text must not hold.", settings: redaction::SETTINGS },
     Concern { title: "Limits", doc: "Bounds on requests.", settings: limits::SETTINGS },
     Concern { title: "Logs", doc: "What the process says of itself.", settings: telemetry::SETTINGS },
 ];
@@ -81,6 +84,8 @@ pub struct Settings {
     pub compute: ComputeSettings,
     /// Encryption keys.
     pub keys: KeySettings,
+    /// What imported text must not hold.
+    pub redaction: RedactionSettings,
     /// Bounds on requests.
     pub limits: LimitSettings,
     /// Logs.
@@ -100,6 +105,7 @@ impl Settings {
             log: LogSettings::read(environment)?,
             compute: ComputeSettings::read(environment)?,
             keys: KeySettings::read(environment)?,
+            redaction: RedactionSettings::read(environment)?,
             limits: LimitSettings::read(environment)?,
             telemetry: TelemetrySettings::read(environment)?,
         })

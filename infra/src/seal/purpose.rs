@@ -8,6 +8,8 @@ pub struct Purpose(&'static str);
 impl Purpose {
     /// Frames of the traces that an import brings.
     pub const TRACE_FRAMES: Self = Self::new("trace-frames");
+    /// Judgments that came with an import's traces.
+    pub const JUDGMENT_FRAMES: Self = Self::new("judgment-frames");
     /// Text of an annotation.
     pub const ANNOTATION_TEXT: Self = Self::new("annotation-text");
     /// Name of a reward model.

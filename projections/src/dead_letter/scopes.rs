@@ -5,14 +5,15 @@
 //! streams wrote. So a record has, besides its streams,
 //! - the trace that an event names, for annotations and scoring runs, which the deletion of that trace removes;
 //! - all traces of the owner, for events that reach traces which the record does not name in the clear (they stand in a bundle),
-//!   and for deletions. Thus a deletion waits behind an import that is put aside, and then finds and shreds its keys.
+//!   and for deletions. Thus a deletion waits behind an import that is put aside, and then finds and shreds its keys;
+//! - all judgments of the owner, for imports that bring some and for what people do to annotations, which may be such ones.
 
 use stash_domain::events::Event;
 use stash_domain::ids::TraceId;
 use stash_domain::record::{Record, StreamId};
 use std::collections::BTreeSet;
 
-/// The scopes of a record, each once. At most one for each append, one for each event, and one more.
+/// The scopes of a record, each once. At most one for each append, one for each event, and two more.
 pub(crate) fn of(record: &Record) -> Vec<String> {
     let mut scopes: BTreeSet<String> = record.appends.iter().map(|append| append.stream.to_string()).collect();
     for (_, event) in record.events() {
@@ -35,6 +36,16 @@ pub(crate) fn of(record: &Record) -> Vec<String> {
         );
         if reaches_others {
             scopes.insert(format!("traces_of/{}", record.owner_id));
+        }
+        let may_be_judged = matches!(
+            event,
+            Event::JudgmentsImported(_)
+                | Event::AnnotationChanged(_)
+                | Event::AnnotationDeleted(_)
+                | Event::TraceDeleted(_)
+        );
+        if may_be_judged {
+            scopes.insert(format!("judgments_of/{}", record.owner_id));
         }
     }
     scopes.into_iter().collect()

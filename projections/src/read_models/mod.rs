@@ -99,6 +99,7 @@ pub(crate) const TABLES: &[&str] = &[
     "rm_steps",
     "rm_spans",
     "rm_annotations",
+    "rm_judgments",
     "rm_jobs",
     "rm_reward_models",
     "rm_reward_model_traces",

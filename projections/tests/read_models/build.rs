@@ -1,10 +1,10 @@
 //! Records as the doors make them.
 
 use crate::world::World;
-use stash_domain::annotation::AnnotationText;
+use stash_domain::annotation::{AnnotationSource, AnnotationText, JudgmentsFrame, StoredJudgment};
 use stash_domain::events::{
-    AnnotationChanged, AnnotationCreated, Event, RewardModelCreated, RewardModelTrained, ScoresRecorded, TraceDeleted,
-    TracesImported,
+    AnnotationChanged, AnnotationCreated, Event, JudgmentsImported, RewardModelCreated, RewardModelTrained,
+    ScoresRecorded, TraceDeleted, TracesImported,
 };
 use stash_domain::ids::{
     AnnotationId, CommandId, Digest, ImportId, JobId, OwnerId, RewardModelId, StepId, SubjectId, TraceId,
@@ -88,6 +88,35 @@ impl World {
         let text = AnnotationText { comment: Some(comment.into()), ..AnnotationText::default() };
         let key = self.keys.ensure(owner, &[subject]).await.unwrap().remove(0);
         seal::seal(&key, Purpose::ANNOTATION_TEXT, &stash_schemas::encode_text(&text).unwrap()).unwrap()
+    }
+
+    /// A judgment that came with a trace; it is the annotation of this number.
+    pub(crate) async fn judged(
+        &self,
+        owner: OwnerId,
+        import_id: ImportId,
+        (trace_id, subject): (TraceId, SubjectId),
+        n: u64,
+        good: bool,
+    ) -> (StreamId, Event) {
+        let mut writer = BundleWriter::new(self.store.clone(), owner, Purpose::JUDGMENT_FRAMES);
+        let key = self.keys.ensure(owner, &[subject]).await.unwrap().remove(0);
+        let judgment = StoredJudgment {
+            annotation_id: id("annotation", owner, n),
+            step_id: None,
+            rating: Some(if good { 1 } else { -1 }),
+            comment: Some("judged\0".into()),
+            source: AnnotationSource {
+                name: "langfuse".into(),
+                id: n.to_string(),
+                judged: "user-feedback".into(),
+                origin: None,
+            },
+        };
+        let frame = JudgmentsFrame { trace_id, judgments: vec![judgment] };
+        writer.push(&key, frame.encode().unwrap()).await.unwrap();
+        let event = JudgmentsImported { import_id, judgment_count: 1, bundle: writer.finish().await.unwrap() };
+        (StreamId::Import(import_id), event.into())
     }
 
     pub(crate) async fn model(&self, owner: OwnerId, n: u64, traces: &[u8]) -> (StreamId, Event) {

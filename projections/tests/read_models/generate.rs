@@ -19,6 +19,8 @@ pub(crate) enum Op {
     Annotate(u8),
     Change(u8),
     Unannotate(u8),
+    /// What an import brings of judgments, and how it rates.
+    Judge(u8, bool),
     Model(u8, Vec<u8>),
     Train(u8, Vec<(u8, u8)>),
     Score(u8, Vec<u8>),
@@ -46,6 +48,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (0..5_u8).prop_map(Op::Annotate),
         3 => (0..5_u8).prop_map(Op::Change),
         1 => (0..5_u8).prop_map(Op::Unannotate),
+        3 => (0..5_u8, any::<bool>()).prop_map(|(a, good)| Op::Judge(a, good)),
         1 => (0..2_u8, traces()).prop_map(|(m, t)| Op::Model(m, t)),
         2 => (0..2_u8, prop::collection::vec((trace(), trace()), 0..3)).prop_map(|(m, p)| Op::Train(m, p)),
         2 => (0..2_u8, traces()).prop_map(|(m, t)| Op::Score(m, t)),
@@ -121,6 +124,10 @@ async fn event(
             let annotation_id = id("annotation", owner, u64::from(*annotation));
             let event = AnnotationDeleted { annotation_id, trace_id: trace(owner, annotation % TRACES) };
             (StreamId::Annotation(annotation_id), event.into())
+        }
+        Op::Judge(annotation, good) => {
+            let (trace, subject) = subject(annotation % TRACES);
+            world.judged(owner, id("import", owner, number), (trace, subject), u64::from(*annotation), *good).await
         }
         Op::Model(model, traces) => world.model(owner, u64::from(*model), traces).await,
         Op::Train(model, pairs) => {

@@ -37,6 +37,37 @@ impl<'r> Decode<'r, Postgres> for Quote {
     }
 }
 
+/// Where an annotation comes from that nobody wrote here: it came with its trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AnnotationSource {
+    /// The tool.
+    #[schema(pattern = "^(langfuse|langsmith)$")]
+    pub name: String,
+    /// Its id there.
+    pub id: String,
+    /// What was judged, such as `user-feedback`.
+    pub judged: String,
+    /// How it came about, in the tool's words, such as `human`, `api` or `eval`.
+    #[schema(required = true)]
+    pub origin: Option<String>,
+}
+
+impl Type<Postgres> for AnnotationSource {
+    fn type_info() -> PgTypeInfo {
+        <String as Type<Postgres>>::type_info()
+    }
+
+    fn compatible(ty: &PgTypeInfo) -> bool {
+        <String as Type<Postgres>>::compatible(ty)
+    }
+}
+
+impl<'r> Decode<'r, Postgres> for AnnotationSource {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        Ok(serde_json::from_str(<&str as Decode<Postgres>>::decode(value)?)?)
+    }
+}
+
 /// A rating, a comment, or both, on a trace or one of its steps.
 #[derive(Clone, Debug, Serialize, ToSchema, FromRow)]
 pub struct Annotation {
@@ -61,16 +92,20 @@ pub struct Annotation {
     /// Why it is wrong.
     #[schema(required = true)]
     pub label_error_note: Option<String>,
-    /// Who wrote it.
+    /// Who wrote it, or imported it.
     pub author_id: Uuid,
-    /// The author's name at that time; null once erased.
+    /// The author's name at that time, or the tool it comes from; null once erased.
     #[schema(required = true)]
     pub author_name: Option<String>,
+    /// Where it comes from; null for one that was written here.
+    #[schema(required = true)]
+    pub source: Option<AnnotationSource>,
     /// When it was written.
     pub created_at: Moment,
     /// When it last changed.
     pub updated_at: Moment,
-    /// Its version, for `If-Match`: the number of changes, the writing included.
+    /// Its version, for `If-Match`: the number of changes, the writing included; 0 for one that came with
+    /// its trace and was not changed since.
     pub version: i64,
 }
 
@@ -96,9 +131,12 @@ pub struct ExportedAnnotation {
     pub quote: Option<Quote>,
     /// Whether someone flagged the label as wrong.
     pub label_error: bool,
-    /// Name of the author; null once erased.
+    /// Name of the author, or the tool it comes from; null once erased.
     #[schema(required = true)]
     pub author: Option<String>,
+    /// Where it comes from; null for one that was written here.
+    #[schema(required = true)]
+    pub source: Option<AnnotationSource>,
     /// When it was written.
     pub created_at: Moment,
 }

@@ -17,7 +17,7 @@ mod scoring_run;
 mod step;
 mod trace;
 
-pub use annotation::{Annotation, ExportedAnnotation, Quote};
+pub use annotation::{Annotation, AnnotationSource, ExportedAnnotation, Quote};
 pub use command::{CommandConflict, CommandState, CommandStatus};
 pub use format::Format;
 pub use job::JobFacts;

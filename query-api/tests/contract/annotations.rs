@@ -27,7 +27,7 @@ async fn an_annotation_has_exactly_its_fields() {
         json!({
             "id": annotation.id, "trace_id": trace.id, "step_id": trace.step_id(1), "rating": -1, "comment": "too fast",
             "quote": {"text": "hi", "prefix": "", "suffix": "!"}, "label_error": true, "label_error_note": "wrong",
-            "author_id": world.owner, "author_name": "Ada", "created_at": "2026-09-29T03:12:00Z",
+            "author_id": world.owner, "author_name": "Ada", "source": null, "created_at": "2026-09-29T03:12:00Z",
             "updated_at": "2026-09-29T03:12:00Z", "version": 3,
         })
     );

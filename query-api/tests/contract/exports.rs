@@ -136,10 +136,10 @@ async fn an_exported_annotation_has_exactly_its_fields() {
         lines,
         [
             json!({"trace_id": trace.id, "trace_external_id": "run-1", "step_index": 1, "rating": -1, "comment": "no",
-                   "quote": {"text": "h", "prefix": "", "suffix": "i"}, "label_error": true, "author": "Ada",
+                   "quote": {"text": "h", "prefix": "", "suffix": "i"}, "label_error": true, "author": "Ada", "source": null,
                    "created_at": "2026-09-29T03:12:00Z"}),
             json!({"trace_id": trace.id, "trace_external_id": "run-1", "step_index": null, "rating": 1, "comment": null,
-                   "quote": null, "label_error": false, "author": "Ada", "created_at": "2026-09-29T03:12:01Z"}),
+                   "quote": null, "label_error": false, "author": "Ada", "source": null, "created_at": "2026-09-29T03:12:01Z"}),
         ]
     );
 }

@@ -21,6 +21,7 @@ async fn fill(world: &World, owner: OwnerId) {
     world.annotate_as(owner, owner.0, &NewAnnotation::on(&trace).rated(1)).await;
     let model = world.model(owner, "Refunds", "succeeded", &[trace.id]).await;
     for statement in [
+        "INSERT INTO rm_judgments VALUES ($1, $3, $2)",
         "INSERT INTO rm_trace_subjects VALUES ($1, $2, $2)",
         "INSERT INTO rm_trace_scores VALUES ($1, $3, $2, 1, '\\x00', 0, 0)",
         "INSERT INTO rm_action_scores VALUES ($1, $3, $2, $2, 1, 0, '\\x00', 0, false, 0)",

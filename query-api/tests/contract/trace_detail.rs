@@ -79,7 +79,7 @@ async fn a_trace_has_exactly_its_fields() {
         ],
         "annotations": [{
             "id": annotation.id, "trace_id": trace.id, "step_id": trace.step_id(4), "rating": 1, "comment": null,
-            "quote": null, "label_error": false, "label_error_note": null, "author_id": world.owner, "author_name": "Ada",
+            "quote": null, "label_error": false, "label_error_note": null, "author_id": world.owner, "author_name": "Ada", "source": null,
             "created_at": made, "updated_at": made, "version": 3,
         }],
         "scores": [{"reward_model_id": model, "reward_model_name": "Refunds", "score": 0.75, "dropped_tokens": 0,

@@ -81,7 +81,9 @@ fn saying(annotation: &Value) -> String {
         _ => "",
     };
     let flagged = if annotation.get("label_error") == Some(&Value::Bool(true)) { " (flagged as wrong)" } else { "" };
-    format!("{rating}{}{flagged}", text(annotation, "comment")).trim_end().to_owned()
+    let source = annotation.get("source").map(|source| text(source, "name")).unwrap_or_default();
+    let source = if source.is_empty() { String::new() } else { format!(" (from {source})") };
+    format!("{rating}{}{flagged}{source}", text(annotation, "comment")).trim_end().to_owned()
 }
 
 fn show_scores(trace: &Value) -> anyhow::Result<()> {

@@ -103,8 +103,8 @@ impl<'a> Watch<'a> {
                 self.import(path).await?;
             }
             if self.pending.take_lost() {
-                self.next_look = Instant::now();
-                continue;
+                // Not before there is room again.
+                self.next_look = self.pending.next_due().unwrap_or_else(Instant::now);
             }
             let wake = self.pending.next_due().map_or(self.next_look, |due| due.min(self.next_look));
             tokio::select! {

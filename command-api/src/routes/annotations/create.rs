@@ -87,6 +87,7 @@ pub async fn handle(
         label_error_note: None,
         author_id: caller.owner_id.0,
         author_name: text.author_name,
+        source: None,
         created_at: Moment(command.at.0),
         updated_at: Moment(command.at.0),
         version: 1,

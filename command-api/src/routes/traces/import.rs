@@ -11,7 +11,9 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use stash_domain::error::Code;
-use stash_domain::formats::{AUTO, Issue, Listed, OnError, ReadError, ReadOptions};
+use stash_domain::formats::{
+    AUTO, Issue, Listed, OnError, Polarity, ReadError, ReadOptions, SCORE_NAMES_MAX, ScoreMap,
+};
 use stash_domain::ids::Digest;
 use stash_domain::limits::IMPORT_SOURCE_CHARS_MAX;
 use stash_domain::position::PositionToken;
@@ -20,6 +22,7 @@ use stash_infra::bundle::BundleError;
 use stash_infra::http::{At, Idempotency, Problem, body};
 use stash_infra::identity::Caller;
 use stash_infra::submit::Outcome;
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -42,6 +45,11 @@ pub struct ImportBody {
     #[serde(default)]
     #[schema(value_type = Option<String>, max_length = 1000)]
     pub source: Option<String>,
+    /// Names of scores that are ratings, each with the end that is good: `up` (more is better) or `down`. Scores of other names
+    /// become comments, unless the name is one of the usual ones for feedback of users.
+    #[serde(default)]
+    #[schema(value_type = HashMap<String, String>)]
+    pub score_map: BTreeMap<String, String>,
 }
 
 /// Query of an import with a raw body.
@@ -55,6 +63,9 @@ pub struct ImportQuery {
     pub on_error: OnError,
     /// What the caller calls the place that the traces come from.
     pub source: Option<String>,
+    /// `name:up` or `name:down`, several with commas in between.
+    #[serde(default)]
+    pub score_map: String,
 }
 
 impl ImportQuery {
@@ -67,14 +78,34 @@ impl ImportQuery {
         Ok(self)
     }
 
-    fn input(self, bytes: Source) -> Input {
-        let options = ReadOptions { on_error: self.on_error, ..ReadOptions::default() };
+    /// Its score map, name by name.
+    fn scores(&self) -> impl Iterator<Item = (&str, &str)> {
+        let entries = self.score_map.split(',').filter(|entry| !entry.is_empty());
+        entries.map(|entry| entry.rsplit_once(':').unwrap_or((entry, "")))
+    }
+
+    fn input(self, bytes: Source, score_map: ScoreMap) -> Input {
+        let options = ReadOptions { on_error: self.on_error, score_map, ..ReadOptions::default() };
         Input { bytes, format: self.format, options, source: self.source }
     }
 }
 
 fn auto() -> String {
     AUTO.to_owned()
+}
+
+/// The score map that a request names.
+fn score_map<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>) -> Result<ScoreMap, Problem> {
+    let wrong = |detail: String| Problem::new(Code::InvalidField, detail);
+    entries.into_iter().try_fold(ScoreMap::default(), |map, (name, end)| {
+        let polarity = match end {
+            "up" => Polarity::Up,
+            "down" => Polarity::Down,
+            _ => return Err(wrong(format!("score_map: {name:?} needs `up` or `down`, as in `{name}:up`"))),
+        };
+        let many = || wrong(format!("score_map: names at most {SCORE_NAMES_MAX} scores"));
+        map.with(name, polarity).ok_or_else(many)
+    })
 }
 
 /// What was imported.
@@ -128,6 +159,7 @@ impl From<Issue> for PlacedIssue {
 #[utoipa::path(post, operation_id = "import_traces", path = "/traces/import", tag = "traces", request_body = ImportBody,
     params(("format" = Option<String>, Query, description = "for a raw body: name of the format, or `auto`"),
         ("on_error" = Option<String>, Query, description = "for a raw body: `fail` or `skip`"),
+        ("score_map" = Option<String>, Query, description = "for a raw body: `name:up` or `name:down`, several with commas in between; which scores are ratings, as in the JSON body"),
         ("source" = Option<String>, Query, description = "for a raw body: what you call the place that the traces come from, as in the JSON body")),
     responses((status = 200, description = "imported", body = Imported), crate::openapi::Pending, crate::openapi::CommandProblems))]
 pub async fn handle(
@@ -216,7 +248,10 @@ impl Upload {
     /// How to read it, and what to read.
     async fn open(self) -> Result<Opened, Problem> {
         match self.query {
-            Some(query) => Ok(Opened { input: query.input(self.source), warning: None }),
+            Some(query) => {
+                let scores = score_map(query.scores())?;
+                Ok(Opened { input: query.input(self.source, scores), warning: None })
+            }
             None => tokio::task::spawn_blocking(|| envelope(self.source))
                 .await
                 .map_err(|_| Problem::internal(&"the server is stopping"))?,
@@ -234,9 +269,10 @@ fn envelope(mut source: Source) -> Result<Opened, Problem> {
         field: Some("data".to_owned()),
         message: "lone surrogates, which are no Unicode, were replaced by U+FFFD".to_owned(),
     });
-    let ImportBody { format, data, on_error, source } = body::parse(&bytes)?;
-    let query = ImportQuery { format, on_error, source }.check()?;
-    Ok(Opened { input: query.input(Source::of(Bytes::from(data))), warning })
+    let ImportBody { format, data, on_error, source, score_map: named } = body::parse(&bytes)?;
+    let scores = score_map(named.iter().map(|(name, end)| (name.as_str(), end.as_str())))?;
+    let query = ImportQuery { format, on_error, source, score_map: String::new() }.check()?;
+    Ok(Opened { input: query.input(Source::of(Bytes::from(data)), scores), warning })
 }
 
 /// Whether the body is the JSON envelope rather than the file itself: JSON, and no format in the query.

@@ -15,6 +15,7 @@ use sqlx::postgres::PgConnectOptions;
 use stash_command_api::import::Importer;
 use stash_command_api::{CommandParts, CommandState, IMPORTS_AT_ONCE};
 use stash_domain::ids::OwnerId;
+use stash_domain::redaction::{Kind, Redactor};
 use stash_infra::artifacts::link::LinkSigner;
 use stash_infra::artifacts::{ArtifactStore, FolderStore};
 use stash_infra::clock::SystemClock;
@@ -112,7 +113,12 @@ impl World {
             submitter: Arc::clone(&submitter),
             pools: pools.clone(),
             keys: Arc::clone(&keys),
-            importer: Importer { keys: Arc::clone(&keys), store: Arc::clone(&store), pool: pools.system.clone() },
+            importer: Importer {
+                keys: Arc::clone(&keys),
+                store: Arc::clone(&store),
+                pool: pools.system.clone(),
+                redactor: Redactor::new(&Kind::DEFAULT, &[]).unwrap(),
+            },
             clock: clock.clone(),
             spool_folder: data.path().to_owned(),
             import_json_bytes_max: 16 * 1024 * 1024,

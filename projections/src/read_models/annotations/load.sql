@@ -1,4 +1,4 @@
 SELECT owner_id, annotation_id, trace_id, step_id, subject_id, rating, comment, quote, label_error, label_error_note, redacted,
-    author_id, author_name, created_at, updated_at, version
+    author_id, author_name, source, created_at, updated_at, version
 FROM rm_annotations
 WHERE (owner_id, annotation_id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))

@@ -1,4 +1,6 @@
-//! `rm_annotations`: each annotation as it stands now.
+//! `rm_annotations`: each annotation as it stands now. `rm_judgments`: which of them an import brought.
+
+mod judgments;
 
 use super::{Accepted, Tools, without_nul};
 use crate::error::ApplyError;
@@ -22,6 +24,23 @@ const TEXT_BYTES_MAX: usize = 1024 * 1024;
 type Key = (OwnerId, AnnotationId);
 
 pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], tools: &Tools) -> Result<(), ApplyError> {
+    // What an import brings is of any number, so it is folded by itself, between what comes before and after it.
+    let mut rest = batch;
+    while let Some(at) = rest.iter().position(|item| judgments::of(item).next().is_some()) {
+        let (before, from) = rest.split_at(at);
+        apply_events(tx, before, tools).await?;
+        if let Some((item, after)) = from.split_first() {
+            for event in judgments::of(item) {
+                judgments::import(tx, item, event, tools).await?;
+            }
+            rest = after;
+        }
+    }
+    apply_events(tx, rest, tools).await
+}
+
+/// Applies records that bring no judgments.
+async fn apply_events(tx: &mut PgConnection, batch: &[Accepted<'_>], tools: &Tools) -> Result<(), ApplyError> {
     let touched: BTreeSet<Key> = batch
         .iter()
         .flat_map(|item| item.events().filter_map(|event| Some((item.record.owner_id, annotation::key(event)?))))
@@ -145,6 +164,7 @@ struct Row {
     redacted: bool,
     author_id: Uuid,
     author_name: Option<String>,
+    source: Option<String>,
     created_at: i64,
     updated_at: i64,
     version: i64,
@@ -159,6 +179,7 @@ async fn load(tx: &mut PgConnection, wanted: &[Key]) -> Result<BTreeMap<Key, Opt
     rows.into_iter()
         .map(|row| {
             let quote = row.quote.map(|quote| serde_json::from_str(&quote)).transpose();
+            let source = row.source.map(|source| serde_json::from_str(&source)).transpose();
             let text = AnnotationText {
                 comment: row.comment,
                 quote: quote.map_err(|_| ApplyError::damaged("rm_annotations.quote"))?,
@@ -175,6 +196,7 @@ async fn load(tx: &mut PgConnection, wanted: &[Key]) -> Result<BTreeMap<Key, Opt
                 redacted: row.redacted,
                 label_error: row.label_error,
                 author_id: row.author_id.into(),
+                source: source.map_err(|_| ApplyError::damaged("rm_annotations.source"))?,
                 created_at: Timestamp(row.created_at),
                 updated_at: Timestamp(row.updated_at),
                 version: row.version.cast_unsigned(),
@@ -186,11 +208,11 @@ async fn load(tx: &mut PgConnection, wanted: &[Key]) -> Result<BTreeMap<Key, Opt
 
 async fn purge(tx: &mut PgConnection, traces: &[(OwnerId, TraceId)]) -> Result<(), ApplyError> {
     if !traces.is_empty() {
-        sqlx::query(include_str!("purge.sql"))
-            .bind(traces.iter().map(|(owner, _)| owner.0).collect::<Vec<_>>())
-            .bind(traces.iter().map(|(_, trace)| trace.0).collect::<Vec<_>>())
-            .execute(tx)
-            .await?;
+        let owners: Vec<Uuid> = traces.iter().map(|(owner, _)| owner.0).collect();
+        let ids: Vec<Uuid> = traces.iter().map(|(_, trace)| trace.0).collect();
+        for statement in [include_str!("purge.sql"), include_str!("purge_judgments.sql")] {
+            sqlx::query(statement).bind(&owners).bind(&ids).execute(&mut *tx).await?;
+        }
     }
     Ok(())
 }
@@ -206,8 +228,10 @@ async fn save(tx: &mut PgConnection, rows: &BTreeMap<Key, Option<Annotation>>) -
     if kept.is_empty() {
         return Ok(());
     }
-    let mut quotes = Vec::with_capacity(kept.len());
+    let (mut quotes, mut sources) = (Vec::with_capacity(kept.len()), Vec::with_capacity(kept.len()));
     for (_, row) in &kept {
+        let source = row.source.as_ref().map(serde_json::to_string).transpose();
+        sources.push(source.map_err(|error| ApplyError::poison("source_unwritable", error))?);
         let quote = row.text.quote.as_ref().map(serde_json::to_string).transpose();
         quotes.push(quote.map_err(|error| ApplyError::poison("quote_unwritable", error))?);
     }
@@ -225,6 +249,7 @@ async fn save(tx: &mut PgConnection, rows: &BTreeMap<Key, Option<Annotation>>) -
         .bind(kept.iter().map(|(_, row)| row.redacted).collect::<Vec<_>>())
         .bind(kept.iter().map(|(_, row)| row.author_id.0).collect::<Vec<_>>())
         .bind(kept.iter().map(|(_, row)| row.text.author_name.as_deref()).collect::<Vec<_>>())
+        .bind(sources)
         .bind(kept.iter().map(|(_, row)| row.created_at.0).collect::<Vec<_>>())
         .bind(kept.iter().map(|(_, row)| row.updated_at.0).collect::<Vec<_>>())
         .bind(kept.iter().map(|(_, row)| row.version.cast_signed()).collect::<Vec<_>>())

@@ -4,7 +4,7 @@ SELECT found.*
 FROM unnest($2::uuid[]) AS wanted (annotation_id)
 CROSS JOIN LATERAL (
     SELECT a.annotation_id AS id, a.trace_id, a.step_id, a.rating, a.comment, a.quote, a.label_error, a.label_error_note,
-        a.author_id, a.author_name, a.created_at, a.updated_at, a.version
+        a.author_id, a.author_name, a.source, a.created_at, a.updated_at, a.version
     FROM rm_annotations AS a
     WHERE a.owner_id = $1 AND a.annotation_id = wanted.annotation_id
         AND (a.step_id IS NULL OR EXISTS (
