@@ -20,6 +20,8 @@ mod hostile;
 mod large;
 #[path = "formats/otel.rs"]
 mod otel;
+#[path = "formats/otel_conventions.rs"]
+mod otel_conventions;
 #[path = "formats/properties.rs"]
 mod properties;
 #[path = "formats/round_trip.rs"]

@@ -41,15 +41,26 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
         "refusal" => said().map(Piece::Text),
         "reasoning" | "thinking" => said().map(Piece::Reasoning),
         "compaction" => Some(Piece::Compaction(said().unwrap_or_default())),
-        "blob" | "uri" => {
-            let kind = text(part, &["modality", "mime_type"]).unwrap_or_default();
-            Some(Piece::Mark(super::parts::mark_of(&kind).to_owned()))
-        }
-        "file" if part.get("file_id").is_some() || part.get("modality").is_some() => {
-            let kind = text(part, &["modality", "mime_type"]).unwrap_or_default();
-            Some(Piece::Mark(super::parts::mark_of(&kind).to_owned()))
-        }
+        "blob" | "uri" => Some(data(part)),
+        "file" if part.get("file_id").is_some() || part.get("modality").is_some() => Some(data(part)),
         _ => None,
+    }
+}
+
+/// The text of a part of a kind that nobody here knows; the conventions leave kinds open.
+pub(super) fn unnamed(part: &Json) -> Option<Piece> {
+    text(part, &["type"])?;
+    part.get("content").and_then(Json::as_text).filter(|said| !said.is_empty()).map(|said| Piece::Text(said.to_owned()))
+}
+
+/// What stands in place of data: what was said in it, if that was written down, else a mark.
+fn data(part: &Json) -> Piece {
+    match text(part, &["transcript"]) {
+        Some(said) => Piece::Text(said),
+        None => {
+            let kind = text(part, &["modality", "mime_type"]).unwrap_or_default();
+            Piece::Mark(super::parts::mark_of(&kind).to_owned())
+        }
     }
 }
 

@@ -51,7 +51,8 @@ fn take(item: &Json, found: &mut Parts, warnings: &mut Vec<String>) {
         .map(|held| bedrock_piece(held, warnings))
         .or_else(|| ai_sdk::piece(item, warnings))
         .or_else(|| otel_parts::piece(item, warnings))
-        .or_else(|| gemini::piece(item, warnings));
+        .or_else(|| gemini::piece(item, warnings))
+        .or_else(|| if is_known_part(item) { None } else { otel_parts::unnamed(item) });
     let pieces = match piece {
         Some(piece) => vec![piece],
         None => {
