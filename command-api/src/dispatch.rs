@@ -166,6 +166,37 @@ impl CommandState {
         }
     }
 
+    /// Appends events that nothing can refuse (all expect `Any`), and returns once they are durable: what they make is readable at
+    /// the position given.
+    ///
+    /// # Errors
+    /// Everything but acceptance.
+    pub async fn acknowledge(
+        &self,
+        caller: &Caller,
+        idempotency: &Idempotency,
+        command: &Command,
+        appends: Vec<Append>,
+    ) -> Result<Accepted, Refused> {
+        let record = self.record(caller, command, appends);
+        let position = if idempotency.has_key() {
+            // Another request with the same key may have come first. If the verdict is not known in time the record is durable all
+            // the same, and unless that other request had another body, so is its effect.
+            match self.submitter.submit(&record).await.map_err(submit_problem)? {
+                Outcome::Judged { position, .. } => Some(position),
+                Outcome::Pending { position } => position,
+            }
+        } else {
+            let log = self.submitter.log().id();
+            let position = self.submitter.append(&record).await.map_err(submit_problem)?;
+            position.map(|position| PositionToken::new(log, position))
+        };
+        match position {
+            Some(_) => Ok(Accepted { position }),
+            None => Err(Refused::Pending(command.id, None)),
+        }
+    }
+
     /// The outcome of an earlier request with the same key, for its repeat.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 pub mod dispatch;
 pub mod import;
 mod openapi;
+pub mod otlp;
 mod path;
 mod raw_body;
 pub mod routes;
@@ -50,10 +51,19 @@ pub struct CommandParts {
     pub import_json_bytes_max: u64,
     /// Bytes of a raw body after inflation.
     pub import_bytes_max: u64,
+    /// Bytes of a request of spans or log records, inflated.
+    pub otlp_bytes_max: usize,
+    /// Room for such requests, in permits of [`otlp::body::PERMIT_BYTES`].
+    pub otlp_room: Arc<Semaphore>,
     /// `RM_COMPUTE`; none when the deployment does not set it.
     pub compute: Option<String>,
     /// Lets imports in one after another.
     pub imports: Arc<Semaphore>,
+}
+
+/// Room for requests of spans in one process; see [`otlp::body`].
+pub fn otlp_room() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(otlp::body::BODIES_BYTES_AT_ONCE / otlp::body::PERMIT_BYTES))
 }
 
 /// What commands are made with. Cheap to clone; derefs to its parts.
@@ -100,9 +110,11 @@ impl CommandState {
 
 /// The routes, relative to `/api/v1/rm`; they go inside the layer that finds the caller.
 pub fn router(state: CommandState) -> Router {
-    use routes::{annotations, reward_models, traces};
+    use routes::{annotations, otel, reward_models, traces};
     Router::new()
         .route("/traces/import", post(traces::import::handle))
+        .route("/otel/v1/traces", post(otel::traces::handle))
+        .route("/otel/v1/logs", post(otel::logs::handle))
         .route("/traces/{trace_id}", delete(traces::delete::handle))
         .route("/traces/{trace_id}/score", post(traces::score::handle))
         .route("/traces/{trace_id}/annotations", post(annotations::create::handle))

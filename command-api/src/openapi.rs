@@ -50,6 +50,8 @@ pub(crate) enum Pending {
 #[openapi(
     paths(
         crate::routes::traces::import::handle,
+        crate::routes::otel::traces::handle,
+        crate::routes::otel::logs::handle,
         crate::routes::traces::delete::handle,
         crate::routes::traces::score::handle,
         crate::routes::annotations::create::handle,

@@ -48,18 +48,26 @@ pub(crate) fn open(headers: &HeaderMap, body: Body) -> Result<Raw, Problem> {
         )));
     }
     let bytes = StreamReader::new(body.into_data_stream().map_err(io::Error::other).fuse());
-    let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
-    let coding = match (codings.next(), codings.next()) {
-        (None, _) => "identity".to_owned(),
-        (Some(coding), None) => coding.to_str().unwrap_or("").trim().to_ascii_lowercase(),
-        (Some(_), Some(_)) => return Err(refuse("more than one Content-Encoding".to_owned())),
-    };
+    let coding = coding(headers)?;
     inflate(&coding, bytes)
         .ok_or_else(|| refuse(format!("the Content-Encoding {coding:?} is none of gzip, zstd, identity")))
 }
 
+/// The coding of a body; `identity` if there is none.
+///
+/// # Errors
+/// `unsupported_media_type` for more than one.
+pub(crate) fn coding(headers: &HeaderMap) -> Result<String, Problem> {
+    let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
+    match (codings.next(), codings.next()) {
+        (None, _) => Ok("identity".to_owned()),
+        (Some(coding), None) => Ok(coding.to_str().unwrap_or("").trim().to_ascii_lowercase()),
+        (Some(_), Some(_)) => Err(Problem::new(Code::UnsupportedMediaType, "more than one Content-Encoding")),
+    }
+}
+
 /// All members of a gzip body and all frames of a zstd body count.
-fn inflate(coding: &str, bytes: impl AsyncBufRead + Send + 'static) -> Option<Raw> {
+pub(crate) fn inflate(coding: &str, bytes: impl AsyncBufRead + Send + 'static) -> Option<Raw> {
     match coding {
         "identity" => Some(Box::pin(bytes)),
         "gzip" | "x-gzip" => {

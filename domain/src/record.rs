@@ -10,7 +10,7 @@ use uuid::Uuid;
 /// A stream: the history of one thing. Its version is the number of accepted events in it; a new stream has version 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StreamId {
-    /// An import request.
+    /// An import request, or a request of spans sent live.
     Import(ImportId),
     /// A trace, after its import.
     Trace(TraceId),

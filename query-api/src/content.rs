@@ -85,11 +85,19 @@ struct SpanRow {
     span: Span,
 }
 
+/// Where a span stands in its trace: its number, then its times and its id.
+struct Place {
+    idx: i32,
+    start_ns: String,
+    end_ns: String,
+    id: String,
+}
+
 /// Reads the spans of a trace.
 pub(crate) struct Spans {
     owner: OwnerId,
     trace: Uuid,
-    next: i32,
+    after: Place,
     /// Spans still to come.
     left: i64,
 }
@@ -97,7 +105,9 @@ pub(crate) struct Spans {
 impl Spans {
     /// From the first; `count` is how many the trace has.
     pub(crate) fn of(owner: OwnerId, trace: Uuid, count: i32) -> Self {
-        Self { owner, trace, next: 0, left: i64::from(count) }
+        // No span has a number below 0.
+        let after = Place { idx: -1, start_ns: "0".to_owned(), end_ns: "0".to_owned(), id: String::new() };
+        Self { owner, trace, after, left: i64::from(count) }
     }
 
     /// The next spans; empty at the end.
@@ -111,16 +121,20 @@ impl Spans {
         let rows: Vec<SpanRow> = sqlx::query_as(include_str!("content/spans.sql"))
             .bind(self.owner.0)
             .bind(self.trace)
-            .bind(self.next)
+            .bind(self.after.idx)
+            .bind(&self.after.start_ns)
+            .bind(&self.after.end_ns)
+            .bind(&self.after.id)
             .bind(ROWS_MAX)
             .bind(BYTES_MAX)
             .fetch_all(connection)
             .await?;
         match rows.last() {
             None => self.left = 0,
-            Some(last) => {
+            Some(SpanRow { idx, span }) => {
                 self.left -= i64::try_from(rows.len()).unwrap_or(i64::MAX);
-                self.next = last.idx.saturating_add(1);
+                let (start_ns, end_ns) = (span.start_ns.clone(), span.end_ns.clone());
+                self.after = Place { idx: *idx, start_ns, end_ns, id: span.id.clone() };
             }
         }
         Ok(rows.into_iter().map(|row| row.span).collect())

@@ -23,7 +23,7 @@ pub use state::{ArtifactLinks, QueryParts, QueryState};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use routes::{annotations, artifacts, commands, exports, formats, reward_models, scoring_runs, traces};
+use routes::{annotations, artifacts, commands, exports, formats, otel, reward_models, scoring_runs, traces};
 use stash_infra::http::{caller, position};
 use std::sync::Arc;
 
@@ -34,6 +34,7 @@ pub fn router(state: QueryState) -> Router {
         .route("/formats", get(formats::list::list))
         .route("/traces", get(traces::list::list))
         .route("/traces/{trace_id}", get(traces::get::get))
+        .route("/otel/pending", get(otel::pending::pending))
         .route("/annotations/{annotation_id}", get(annotations::get::get))
         .route("/export/traces", get(exports::traces::traces))
         .route("/export/annotations", get(exports::annotations::annotations))

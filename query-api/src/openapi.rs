@@ -15,6 +15,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, ResponseBuilder};
         routes::formats::list::list,
         routes::traces::list::list,
         routes::traces::get::get,
+        routes::otel::pending::pending,
         routes::annotations::get::get,
         routes::exports::traces::traces,
         routes::exports::annotations::annotations,

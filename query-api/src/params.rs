@@ -3,6 +3,7 @@
 
 use axum::extract::Query;
 use http::Uri;
+use http::header::HeaderValue;
 use stash_domain::error::Code;
 use stash_domain::limits::{PAGE_DEFAULT, PAGE_MAX};
 use stash_infra::http::Problem;
@@ -126,6 +127,19 @@ pub(crate) struct Page {
     pub(crate) limit: i64,
     /// Rows before.
     pub(crate) offset: i64,
+}
+
+impl Page {
+    /// What names the next page in a `Link` header, given one row more than the page holds, if there was one; that row goes.
+    pub(crate) fn next_link<T>(self, rows: &mut Vec<T>) -> Option<HeaderValue> {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        if rows.len() <= limit {
+            return None;
+        }
+        rows.truncate(limit);
+        let offset = self.offset.saturating_add(self.limit);
+        HeaderValue::from_str(&format!("<?limit={}&offset={offset}>; rel=\"next\"", self.limit)).ok()
+    }
 }
 
 /// A refusal of one parameter.

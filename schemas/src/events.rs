@@ -25,6 +25,7 @@ macro_rules! payloads {
 
 payloads! {
     TracesImported = "traces_imported",
+    OtelReceived = "otel_received",
     TraceDeleted = "trace_deleted",
     AnnotationCreated = "annotation_created",
     AnnotationChanged = "annotation_changed",

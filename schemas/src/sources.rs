@@ -26,6 +26,7 @@ sources! {
     record: 1;
     annotation_text: 1;
     traces_imported: 1;
+    otel_received: 1;
     trace_deleted: 1;
     annotation_created: 1;
     annotation_changed: 1;

@@ -82,6 +82,13 @@ pub fn events() -> Vec<(&'static str, BoxedStrategy<Event>)> {
             step_count: any::<i64>(),
             bundle: bundle(),
         }),
+        payload!(OtelReceived {
+            import_id: id(),
+            trace_count: any::<i64>(),
+            span_count: any::<i64>(),
+            log_count: any::<i64>(),
+            bundle: bundle(),
+        }),
         payload!(TraceDeleted { trace_id: id() }),
         payload!(AnnotationCreated {
             annotation_id: id(),

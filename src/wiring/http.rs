@@ -9,7 +9,7 @@
 use super::{Foundation, data_folder};
 use crate::pages;
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use stash_command_api::import::Importer;
 use stash_command_api::{CommandParts, CommandState, IMPORTS_AT_ONCE};
 use stash_infra::artifacts::link::LinkSigner;
@@ -40,7 +40,8 @@ impl Foundation {
         let closed = Router::new()
             .nest("/api/v1/rm", queries.merge(commands))
             .route_layer(from_fn_with_state(Arc::clone(&self.identity), caller::require))
-            .route_layer(from_fn_with_state(self.pools.system.clone(), deadline::bound));
+            .route_layer(from_fn_with_state(self.pools.system.clone(), deadline::bound))
+            .layer(from_fn(stash_command_api::otlp::errors_in_kind));
         let open = self.small_routes(metrics);
         let router = closed.merge(open.router).merge(stash_query_api::artifacts_router(self.artifact_links()));
         Web { router: with_common_layers(router.merge(pages::router())), health: open.health }
@@ -85,6 +86,8 @@ impl Foundation {
             spool_folder: data_folder::spool(&self.settings.data.folder),
             import_json_bytes_max: self.settings.limits.import_json_bytes_max as u64,
             import_bytes_max: self.settings.limits.import_bytes_max,
+            otlp_bytes_max: self.settings.limits.otlp_bytes_max,
+            otlp_room: stash_command_api::otlp_room(),
             compute: self.settings.compute.compute.map(|class| class_name(class).to_owned()),
             imports: Arc::new(Semaphore::new(IMPORTS_AT_ONCE)),
         })

@@ -4,15 +4,12 @@ use super::judgments::Judgments;
 use super::pieces::{Batch, Piece, span_bytes, step_bytes};
 use super::trace_ids::{Noted, TraceIds};
 use super::{ImportError, Importer, TakesBatches};
-use serde_json::{Map, Value};
 use stash_domain::events::JudgmentsImported;
 use stash_domain::ids::{ImportId, OwnerId, SubjectId, TraceId, content_subject};
 use stash_domain::limits::FRAME_BYTES_TARGET;
-use stash_domain::rendering::Digester;
 use stash_domain::sealed::Bundle;
-use stash_domain::trace::frame::{Frame, SpansFrame, StepsFrame, StoredStep, SummaryFrame};
-use stash_domain::trace::step_id::StepIds;
-use stash_domain::trace::title::Titler;
+use stash_domain::trace::frame::{Frame, SpansFrame, StepsFrame, StoredStep};
+use stash_domain::trace::tally::Tally;
 use stash_domain::trace::{Span, Step, TraceHead};
 use stash_infra::bundle::BundleWriter;
 use stash_infra::seal::Purpose;
@@ -44,17 +41,12 @@ pub struct Sealer {
 struct Open {
     id: TraceId,
     key: SubjectKey,
-    external_id: Option<String>,
-    metadata: Map<String, Value>,
-    title: Titler,
-    ids: StepIds,
-    digester: Digester,
+    head: TraceHead,
+    tally: Tally,
     steps: Vec<StoredStep>,
     steps_bytes: usize,
     spans: Vec<Span>,
     spans_bytes: usize,
-    step_count: u32,
-    action_count: u32,
     span_count: u32,
 }
 
@@ -107,37 +99,33 @@ impl Sealer {
         Ok(keys.into_iter().map(|key| (key.subject(), key)).collect())
     }
 
-    fn begin(&self, id: TraceId, head: TraceHead, keys: &HashMap<SubjectId, SubjectKey>) -> Result<Open, ImportError> {
+    fn begin(
+        &self,
+        id: TraceId,
+        mut head: TraceHead,
+        keys: &HashMap<SubjectId, SubjectKey>,
+    ) -> Result<Open, ImportError> {
         let identity = keys.get(&SubjectId::from(id)).ok_or(ImportError::Stopped)?;
         let key = keys.get(&content_subject(self.import, id)).ok_or(ImportError::Stopped)?;
         Ok(Open {
             id,
             key: key.clone(),
-            external_id: head.external_id,
-            metadata: head.metadata,
-            title: Titler::new(head.title),
-            ids: StepIds::new(identity.step_id_key(), id),
-            digester: Digester::new(),
+            tally: Tally::new(id, identity.step_id_key(), head.title.take()),
+            head,
             steps: Vec::new(),
             steps_bytes: 0,
             spans: Vec::new(),
             spans_bytes: 0,
-            step_count: 0,
-            action_count: 0,
             span_count: 0,
         })
     }
 
     async fn step(&mut self, step: Step) -> Result<(), ImportError> {
         let open = self.open.as_mut().ok_or(ImportError::Stopped)?;
-        open.title.see(&step);
-        let action_digest = open.digester.step(&step);
-        open.step_count += 1;
-        open.action_count += u32::from(action_digest.is_some());
         open.steps_bytes += step_bytes(&step);
-        let id = open.ids.next(&step);
-        self.judgments.step(id);
-        open.steps.push(StoredStep { id, step, action_digest });
+        let stored = open.tally.take(step);
+        self.judgments.step(stored.id);
+        open.steps.push(stored);
         if open.steps_bytes >= FRAME_BYTES_TARGET {
             self.flush_steps().await?;
         }
@@ -160,18 +148,7 @@ impl Sealer {
         self.flush_spans().await?;
         let open = self.open.take().ok_or(ImportError::Stopped)?;
         self.judgments.end(open.id, &open.key).await?;
-        let (title, title_source) = open.title.finish();
-        let summary = SummaryFrame {
-            trace_id: open.id,
-            external_id: open.external_id,
-            title,
-            title_source: title_source.name().to_owned(),
-            metadata: open.metadata,
-            step_count: open.step_count,
-            action_count: open.action_count,
-            span_count: open.span_count,
-            trace_digest: open.digester.current(),
-        };
+        let summary = open.tally.summary(open.head, open.span_count);
         push(&mut self.writer, &open.key, Frame::Summary(summary)).await
     }
 
@@ -182,7 +159,7 @@ impl Sealer {
         }
         open.steps_bytes = 0;
         let steps = std::mem::take(&mut open.steps);
-        let before = open.step_count - u32::try_from(steps.len()).unwrap_or(open.step_count);
+        let before = open.tally.steps().saturating_sub(u32::try_from(steps.len()).unwrap_or(u32::MAX));
         let frame = StepsFrame { trace_id: open.id, first_index: before, steps };
         push(&mut self.writer, &open.key, Frame::Steps(frame)).await
     }

@@ -32,6 +32,21 @@ impl CommandState {
         Ok(OwnerTx::begin(&self.pools.api, caller.owner_id).await?)
     }
 
+    /// The id of a trace of the caller that can be deleted: one that is shown, or of which spans were sent.
+    ///
+    /// # Errors
+    /// `not_found`; those of the database.
+    pub async fn deletable_trace(&self, caller: &Caller, path: &TracePath) -> Result<TraceId, Refused> {
+        let mut tx = self.read(caller).await?;
+        let id = path.id(caller.owner_id);
+        let row: Option<(i32,)> = sqlx::query_as(include_str!("deletable_trace.sql"))
+            .bind(caller.owner_id.0)
+            .bind(id.0)
+            .fetch_optional(&mut *tx)
+            .await?;
+        row.map(|_| id).ok_or_else(|| path.not_found().into())
+    }
+
     /// A trace of the caller.
     ///
     /// # Errors

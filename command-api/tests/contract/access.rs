@@ -18,6 +18,8 @@ pub(crate) fn routes() -> Vec<(Method, String, Value)> {
     let import = json!({"format": "stash", "data": sample("t-1").to_string()});
     vec![
         (Method::POST, "/traces/import".to_owned(), import),
+        (Method::POST, "/otel/v1/traces".to_owned(), span()),
+        (Method::POST, "/otel/v1/logs".to_owned(), log()),
         (Method::DELETE, format!("/traces/{id}"), Value::Null),
         (Method::POST, format!("/traces/{id}/score"), json!({"reward_model_id": id})),
         (Method::POST, format!("/traces/{id}/annotations"), json!({"rating": 1})),
@@ -26,6 +28,17 @@ pub(crate) fn routes() -> Vec<(Method, String, Value)> {
         (Method::POST, "/reward-models".to_owned(), json!({"name": "mine", "trace_ids": [id]})),
         (Method::POST, format!("/reward-models/{id}/cancel"), Value::Null),
     ]
+}
+
+fn span() -> Value {
+    let span = json!({"traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174", "name": "a"});
+    json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
+}
+
+fn log() -> Value {
+    let mut log = span()["resourceSpans"][0]["scopeSpans"][0]["spans"][0].clone();
+    log["eventName"] = json!("gen_ai.choice");
+    json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [log]}]}]})
 }
 
 /// The request of such a route.
@@ -120,7 +133,7 @@ async fn things_of_nobody_and_of_others_are_404_alike() {
     let model = world.trained(&[id.to_owned()], true).await;
     let (_, eve) = world.stranger().await;
     for (method, path, body) in routes() {
-        if path == "/traces/import" {
+        if path == "/traces/import" || path.starts_with("/otel/") {
             continue;
         }
         call(&world, &(method.clone(), path.clone(), body.clone())).send().await.problem(404, "not_found");

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 type Route = (Method, String, Value);
 
-/// Routes with a JSON body.
+/// Routes with a JSON body of our own form; OpenTelemetry has its own rules.
 fn with_body() -> impl Iterator<Item = Route> {
-    routes().into_iter().filter(|(_, _, body)| !body.is_null())
+    routes().into_iter().filter(|(_, path, body)| !body.is_null() && !path.starts_with("/otel/"))
 }
 
 fn raw<'a>(world: &'a World, route: &Route, kind: &str) -> Call<'a> {

@@ -15,6 +15,7 @@ mod idempotency;
 mod import_bodies;
 mod imports;
 mod judgments;
+mod otel;
 mod outage;
 mod positions;
 mod reward_models;

@@ -17,7 +17,7 @@ pub use jobs::{
 };
 pub use reward_models::{RewardModelCreated, RewardModelTrained};
 pub use scoring::{ScoresRecorded, ScoringRequested};
-pub use traces::{TraceDeleted, TracesImported};
+pub use traces::{OtelReceived, TraceDeleted, TracesImported};
 
 macro_rules! events {
     ($($variant:ident = $name:literal),+ $(,)?) => {
@@ -54,6 +54,7 @@ impl Event {
         match self {
             Self::TracesImported(event) => Some(&event.bundle),
             Self::JudgmentsImported(event) => Some(&event.bundle),
+            Self::OtelReceived(event) => Some(&event.bundle),
             Self::RewardModelTrained(event) => Some(&event.pairs),
             Self::ScoresRecorded(event) => Some(&event.bundle),
             _ => None,
@@ -63,6 +64,7 @@ impl Event {
 
 events! {
     TracesImported = "traces_imported",
+    OtelReceived = "otel_received",
     TraceDeleted = "trace_deleted",
     AnnotationCreated = "annotation_created",
     AnnotationChanged = "annotation_changed",

@@ -1,4 +1,4 @@
-//! Traces come in by import and go by deletion.
+//! Traces come in by import, or grow by what is sent live; they go by deletion.
 
 use crate::ids::{ImportId, TraceId};
 use crate::sealed::Bundle;
@@ -20,6 +20,24 @@ pub struct TracesImported {
     /// Number of steps in all of them.
     pub step_count: i64,
     /// The traces.
+    pub bundle: Bundle,
+}
+
+/// One request of OpenTelemetry spans or log records was taken in.
+///
+/// The bundle holds [`OtelFrame`](crate::otel::frame::OtelFrame)s, each sealed under a key made for its trace in this request, as the
+/// frames of an import are. What a trace shows is what all of its spans give; the fold puts them together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OtelReceived {
+    /// The request's id.
+    pub import_id: ImportId,
+    /// Number of traces that it adds to.
+    pub trace_count: i64,
+    /// Number of spans.
+    pub span_count: i64,
+    /// Number of log records.
+    pub log_count: i64,
+    /// The frames.
     pub bundle: Bundle,
 }
 

@@ -8,6 +8,7 @@
 //! shape. What reads them is total.
 
 mod attributes;
+pub mod frame;
 mod id;
 pub mod json;
 mod log;
@@ -15,7 +16,7 @@ mod span;
 
 pub use crate::formats::common::json::Json;
 pub use crate::formats::otel::{
-    AssembleError, Grown, MessageFault, TraceState, check_log_messages, check_messages, grow, rebuild,
+    AssembleError, Grown, Known, MessageFault, TraceState, check_log_messages, check_messages, grow, rebuild,
 };
 pub use attributes::{Attributes, BYTES, CONTEXT_ATTRIBUTES_MAX, CONTEXT_VALUE_BYTES_MAX, Context, double};
 pub use id::{OtelId, OtelSpanId, OtelTraceId};

@@ -2,6 +2,7 @@
 
 pub mod frame;
 pub mod step_id;
+pub mod tally;
 pub mod title;
 
 use serde::{Deserialize, Serialize};

@@ -8,22 +8,29 @@
 use super::Step;
 use crate::ids::{Digest, StepId, TraceId, derive};
 use crate::rendering::canonical_json;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest as _, Sha256};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Derives the ids of a trace's steps, in order.
 ///
-/// Memory: 40 bytes for each distinct step, so at most 80 MB at [`crate::limits::STEPS_PER_TRACE_MAX`].
+/// Memory: 40 bytes for each distinct step, so at most 80 MB at [`crate::limits::STEPS_PER_TRACE_MAX`]. It can be stored (40
+/// characters for each) and taken up again.
+#[derive(Clone, Serialize, Deserialize)]
 pub struct StepIds {
+    #[serde(rename = "k", serialize_with = "store_key", deserialize_with = "restore_key")]
     key: [u8; 32],
+    #[serde(rename = "t")]
     trace: TraceId,
-    seen: HashMap<[u8; 16], u32>,
+    /// How often each content was there, by the first half of its digest.
+    #[serde(rename = "n", serialize_with = "store", deserialize_with = "restore")]
+    seen: BTreeMap<[u8; 16], u32>,
 }
 
 impl StepIds {
     /// Starts a trace. `key` is the trace's step-id key, itself derived from its subject key.
     pub fn new(key: [u8; 32], trace: TraceId) -> Self {
-        Self { key, trace, seen: HashMap::new() }
+        Self { key, trace, seen: BTreeMap::new() }
     }
 
     /// The id of the next step.
@@ -60,4 +67,34 @@ fn content_digest(step: &Step) -> Digest {
         }
     }
     Digest(hash.finalize().into())
+}
+
+/// One string of hexadecimal digits: 16 bytes of digest and 4 of number for each.
+fn store<S: Serializer>(seen: &BTreeMap<[u8; 16], u32>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut bytes = Vec::with_capacity(seen.len() * 20);
+    for (digest, number) in seen {
+        bytes.extend_from_slice(digest);
+        bytes.extend_from_slice(&number.to_be_bytes());
+    }
+    serializer.serialize_str(&hex::encode(bytes))
+}
+
+fn restore<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<[u8; 16], u32>, D::Error> {
+    let bytes = hex::decode(String::deserialize(deserializer)?).map_err(D::Error::custom)?;
+    let (entries, []) = bytes.as_chunks::<20>() else { return Err(D::Error::custom("an entry of 20 bytes is cut")) };
+    let entry = |entry: &[u8; 20]| {
+        let (digest, number) = (entry.first_chunk::<16>()?, entry.last_chunk::<4>()?);
+        Some((*digest, u32::from_be_bytes(*number)))
+    };
+    Ok(entries.iter().filter_map(entry).collect())
+}
+
+fn store_key<S: Serializer>(key: &[u8; 32], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&hex::encode(key))
+}
+
+fn restore_key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 32], D::Error> {
+    let mut key = [0; 32];
+    hex::decode_to_slice(String::deserialize(deserializer)?, &mut key).map_err(D::Error::custom)?;
+    Ok(key)
 }

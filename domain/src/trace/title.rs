@@ -1,6 +1,7 @@
 //! Titles: given with a trace, or derived from its first user message.
 
 use super::{Role, Step};
+use serde::{Deserialize, Serialize};
 
 /// Characters of a derived title, the ellipsis included.
 pub const TITLE_CHARS_MAX: usize = 80;
@@ -28,12 +29,15 @@ impl TitleSource {
 }
 
 /// Finds the title of a trace whose steps go by one after another.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Titler {
+    #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
     given: Option<String>,
     /// The first user message that a person wrote.
+    #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     written: Option<String>,
     /// The first user message of any kind.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     any: Option<String>,
 }
 

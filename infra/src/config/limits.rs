@@ -24,6 +24,15 @@ const IMPORT_BYTES: Count = Count {
     doc: "Raw body of an import, after inflation. It is streamed, so it takes disk and no memory.",
 };
 
+const OTLP_BYTES: Count = Count {
+    name: "STASH_OTLP_BYTES_MAX",
+    default: 16 * MIB,
+    min: MIB,
+    max: 32 * MIB,
+    unit: "bytes",
+    doc: "Request of OpenTelemetry spans or log records, after inflation. It is held in memory.",
+};
+
 const WAIT_BUDGET: Count = Count {
     name: "STASH_WAIT_BUDGET_MS",
     default: 2000,
@@ -42,7 +51,8 @@ const READY_LAG: Count = Count {
     doc: "How far the read models may be behind the log before `/readyz` says that the process is not ready.",
 };
 
-pub(super) const SETTINGS: &[&dyn Setting] = &[&IMPORT_JSON_BYTES, &IMPORT_BYTES, &WAIT_BUDGET, &READY_LAG];
+pub(super) const SETTINGS: &[&dyn Setting] =
+    &[&IMPORT_JSON_BYTES, &IMPORT_BYTES, &OTLP_BYTES, &WAIT_BUDGET, &READY_LAG];
 
 /// Bounds on requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +61,8 @@ pub struct LimitSettings {
     pub import_json_bytes_max: usize,
     /// Bytes of an import's raw body, inflated.
     pub import_bytes_max: u64,
+    /// Bytes of a request of spans or log records, inflated.
+    pub otlp_bytes_max: usize,
     /// How long a request waits for a verdict or a position.
     pub wait_budget: Duration,
     /// Records that the read models may be behind while the process counts as ready.
@@ -66,6 +78,7 @@ impl LimitSettings {
         Ok(Self {
             import_json_bytes_max: IMPORT_JSON_BYTES.read_usize(environment)?,
             import_bytes_max: IMPORT_BYTES.read(environment)?,
+            otlp_bytes_max: OTLP_BYTES.read_usize(environment)?,
             wait_budget: WAIT_BUDGET.read_millis(environment)?,
             ready_lag_max: READY_LAG.read(environment)?,
         })

@@ -10,6 +10,8 @@ impl Purpose {
     pub const TRACE_FRAMES: Self = Self::new("trace-frames");
     /// Judgments that came with an import's traces.
     pub const JUDGMENT_FRAMES: Self = Self::new("judgment-frames");
+    /// Frames of spans and log records that were sent live.
+    pub const OTEL_FRAMES: Self = Self::new("otel-frames");
     /// Text of an annotation.
     pub const ANNOTATION_TEXT: Self = Self::new("annotation-text");
     /// Name of a reward model.

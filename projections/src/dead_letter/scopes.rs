@@ -29,6 +29,7 @@ pub(crate) fn of(record: &Record) -> Vec<String> {
         let reaches_others = matches!(
             event,
             Event::TracesImported(_)
+                | Event::OtelReceived(_)
                 | Event::TraceDeleted(_)
                 | Event::RewardModelCreated(_)
                 | Event::RewardModelTrained(_)

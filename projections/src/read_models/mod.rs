@@ -98,6 +98,8 @@ pub(crate) const TABLES: &[&str] = &[
     "rm_trace_subjects",
     "rm_steps",
     "rm_spans",
+    "rm_otel_spans",
+    "rm_otel_traces",
     "rm_annotations",
     "rm_judgments",
     "rm_jobs",
@@ -109,9 +111,13 @@ pub(crate) const TABLES: &[&str] = &[
     "rm_scoring_runs",
 ];
 
+/// Further tables that an owner's rows stand in: what folds remember to be fast. They can be made again from the others, and no
+/// digest goes over them.
+pub(crate) const MEMO_TABLES: &[&str] = &["rm_otel_states"];
+
 /// DDL of all read models.
 pub(crate) const DDL: &[&str] =
-    &[traces::DDL, annotations::DDL, jobs::DDL, reward_models::DDL, scores::DDL, scoring_runs::DDL];
+    &[traces::DDL, traces::OTEL_DDL, annotations::DDL, jobs::DDL, reward_models::DDL, scores::DDL, scoring_runs::DDL];
 
 /// Applies a batch to every read model.
 pub(crate) async fn apply_all(

@@ -204,7 +204,7 @@ fn statements() -> impl Iterator<Item = &'static str> {
 
 /// Tables whose rows have an owner.
 fn owned_tables() -> impl Iterator<Item = &'static str> {
-    read_models::TABLES.iter().chain(VERDICT_TABLES).copied()
+    read_models::TABLES.iter().chain(read_models::MEMO_TABLES).chain(VERDICT_TABLES).copied()
 }
 
 /// Names come from this code, never from a request; this only keeps it so.

@@ -1,4 +1,5 @@
--- Spans of a trace from index $3 on, as far as $4 rows and $5 bytes go; always at least one, if there is one.
+-- Spans of a trace behind the one at ($3, $4, $5, $6), as far as $7 rows and $8 bytes go; always at least one, if there is one. Those
+-- of an import have numbers of their own, those that were sent live all have 0 and come by time.
 SELECT c.idx, c.span_id AS id, c.parent_id, c.name, c.kind, c.start_ns::text AS start_ns, c.end_ns::text AS end_ns, c.input,
     c.output, c.step_indices
 FROM (
@@ -8,10 +9,11 @@ FROM (
     FROM (
         SELECT * FROM rm_spans AS s
         WHERE s.owner_id = $1 AND s.trace_id = $2 AND s.idx >= $3::integer
-        ORDER BY s.idx
-        LIMIT $4
+            AND (s.idx, s.start_ns, s.end_ns, s.span_id) > ($3::integer, $4::numeric, $5::numeric, $6::text)
+        ORDER BY s.idx, s.start_ns, s.end_ns, s.span_id
+        LIMIT $7
     ) AS b
-    WINDOW in_order AS (ORDER BY b.idx)
+    WINDOW in_order AS (ORDER BY b.idx, b.start_ns, b.end_ns, b.span_id)
 ) AS c
-WHERE c.nth = 1 OR c.bytes_so_far <= $5::bigint
-ORDER BY c.idx
+WHERE c.nth = 1 OR c.bytes_so_far <= $8::bigint
+ORDER BY c.idx, c.start_ns, c.end_ns, c.span_id

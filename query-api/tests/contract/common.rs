@@ -12,6 +12,7 @@ pub(crate) fn routes() -> Vec<String> {
         "/formats",
         "/traces",
         "/traces/{}",
+        "/otel/pending",
         "/annotations/{}",
         "/export/traces",
         "/export/annotations",

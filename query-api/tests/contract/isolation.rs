@@ -23,6 +23,9 @@ async fn fill(world: &World, owner: OwnerId) {
     for statement in [
         "INSERT INTO rm_judgments VALUES ($1, $3, $2)",
         "INSERT INTO rm_trace_subjects VALUES ($1, $2, $2)",
+        "INSERT INTO rm_otel_spans VALUES ($1, $2, '\\x01', 0, '\\x00')",
+        "INSERT INTO rm_otel_traces VALUES ($1, $2, 'a', 1, 0, NULL, NULL, false, false, 0, 0)",
+        "INSERT INTO rm_otel_states VALUES ($1, $2, '\\x00')",
         "INSERT INTO rm_trace_scores VALUES ($1, $3, $2, 1, '\\x00', 0, 0)",
         "INSERT INTO rm_action_scores VALUES ($1, $3, $2, $2, 1, 0, '\\x00', 0, false, 0)",
         "INSERT INTO rm_scoring_runs VALUES ($1, gen_random_uuid(), $3, $2, $3, 0)",

@@ -16,7 +16,6 @@ use stash_domain::formats::{
 };
 use stash_domain::ids::Digest;
 use stash_domain::limits::IMPORT_SOURCE_CHARS_MAX;
-use stash_domain::position::PositionToken;
 use stash_infra::artifacts::ArtifactError;
 use stash_infra::bundle::BundleError;
 use stash_infra::http::{At, Idempotency, Problem, body};
@@ -296,23 +295,8 @@ async fn finish(
     if prepared.summary.trace_ids.is_empty() {
         return Ok(answer(prepared.summary, Accepted { position: state.applied(caller) }));
     }
-    let record = state.record(caller, command, prepared.appends);
-    let position = if idempotency.has_key() {
-        // Another request with the same key may have come first. If the verdict is not known in time the record is durable all
-        // the same, and unless that other request had another body, so is its effect.
-        match state.submitter.submit(&record).await.map_err(submit_problem)? {
-            Outcome::Judged { position, .. } => Some(position),
-            Outcome::Pending { position } => position,
-        }
-    } else {
-        let log = state.submitter.log().id();
-        let position = state.submitter.append(&record).await.map_err(submit_problem)?;
-        position.map(|position| PositionToken::new(log, position))
-    };
-    match position {
-        Some(_) => Ok(answer(prepared.summary, Accepted { position })),
-        None => Err(Refused::Pending(command.id, None)),
-    }
+    let done = state.acknowledge(caller, idempotency, command, prepared.appends).await?;
+    Ok(answer(prepared.summary, done))
 }
 
 fn answer(summary: Summary, done: Accepted) -> Response {
@@ -344,7 +328,7 @@ fn spool_problem(error: SpoolError) -> Problem {
 }
 
 /// How an import's failure is answered.
-fn import_problem(error: ImportError) -> Problem {
+pub(crate) fn import_problem(error: ImportError) -> Problem {
     match error {
         ImportError::Read(ReadError::Input(issue)) => Problem::new(Code::BadImport, issue.to_string())
             .with("line", issue.line)

@@ -9,7 +9,7 @@ pub(crate) mod schema;
 
 use answer::Answer;
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use serde_json::Value;
 use sqlx::postgres::PgConnectOptions;
 use stash_command_api::import::Importer;
@@ -27,7 +27,7 @@ use stash_infra::postgres::{PoolSizes, Pools, Purpose};
 use stash_infra::subject_keys::{CacheSize, MasterKeyFile, SubjectKeys};
 use stash_infra::submit::{Submitter, VerdictHub};
 use stash_infra::watermark::Watermarks;
-use stash_projections::{Deps, Projector, schema::GENERATION_FIRST};
+use stash_projections::{Deps, OnDifference, Projector, schema::GENERATION_FIRST};
 use stash_query_api::{QueryParts, QueryState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +37,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Partitions of the tests' logs.
 const PARTITIONS: u16 = 4;
+
+/// Bytes of a request of spans, inflated.
+pub(crate) const OTLP_BYTES_MAX: usize = 1024 * 1024;
 
 /// Longer than any wait of a test that goes well.
 const LONG: Duration = Duration::from_secs(60);
@@ -123,6 +126,8 @@ impl World {
             spool_folder: data.path().to_owned(),
             import_json_bytes_max: 16 * 1024 * 1024,
             import_bytes_max: setup.import_bytes_max,
+            otlp_bytes_max: OTLP_BYTES_MAX,
+            otlp_room: stash_command_api::otlp_room(),
             compute: setup.compute.map(str::to_owned),
             imports: Arc::new(Semaphore::new(IMPORTS_AT_ONCE)),
         }));
@@ -136,7 +141,8 @@ impl World {
         let routes = queries.merge(commands.route_layer(from_fn_with_state(gate, position::wait)));
         let closed = Router::new()
             .nest("/api/v1/rm", routes)
-            .route_layer(from_fn_with_state(Arc::clone(&identity), caller::require));
+            .route_layer(from_fn_with_state(Arc::clone(&identity), caller::require))
+            .layer(from_fn(stash_command_api::otlp::errors_in_kind));
         let world = Self {
             app: with_common_layers(closed),
             owner,
@@ -176,6 +182,13 @@ impl World {
         let (stop, task) = self.projector.lock().await.take().unwrap();
         stop.cancel();
         task.await.unwrap();
+    }
+
+    /// Makes the tables again from the log, beside those that are shown, and compares them.
+    pub(crate) async fn rebuild(&self) {
+        stash_projections::rebuild(&self.pools.system, &self.log, &self.deps, OnDifference::Keep, &mut |_, _| {})
+            .await
+            .unwrap();
     }
 
     /// Another account, and a key of it.

@@ -53,6 +53,11 @@ pub struct Added {
 pub struct Rebuild;
 
 impl MergeState {
+    /// Steps so far, without results at the end that the next addition may put elsewhere: its [`Added::keep`].
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
     /// Adds spans, in any order among themselves. A span whose id is known already is passed over.
     ///
     /// The cost follows the size of the spans, not that of the trace.

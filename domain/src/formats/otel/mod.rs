@@ -35,7 +35,7 @@ mod unmapped;
 mod properties;
 
 pub(super) use file::is_binary;
-pub use state::{AssembleError, Grown, TraceState};
+pub use state::{AssembleError, Grown, Known, TraceState};
 pub use strict::{MessageFault, check_log_messages, check_messages};
 
 use super::Format;

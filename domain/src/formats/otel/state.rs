@@ -41,6 +41,17 @@ struct Seen {
     parent: Option<OtelSpanId>,
 }
 
+/// What is known of a span that comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing, or only log records of it.
+    No,
+    /// It was taken in as it is.
+    Same,
+    /// It was taken in with other content.
+    Other,
+}
+
 /// What an addition does to the trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grown {
@@ -82,6 +93,25 @@ impl TraceState {
     /// Whether the trace has steps to show. Until a call of a model is there, tool and other spans wait.
     pub fn is_shown(&self) -> bool {
         self.has_calls
+    }
+
+    /// Steps at the trace's begin that an addition keeps: [`Grown::keep`] of the next one.
+    pub fn settled_steps(&self) -> u32 {
+        if self.has_calls { self.merge.steps() } else { 0 }
+    }
+
+    /// Whether a span was taken in before, and as what.
+    pub fn knows(&self, span: &OtelSpan) -> Known {
+        match self.spans.get(&span.span_id) {
+            None | Some(Seen { digest: 0, .. }) => Known::No,
+            Some(seen) if seen.digest == span.digest() => Known::Same,
+            Some(_) => Known::Other,
+        }
+    }
+
+    /// Whether the log record with this [`OtelLog::digest`] was taken in before.
+    pub fn knows_log(&self, digest: u64) -> bool {
+        self.logs.contains(&digest)
     }
 
     /// Adds to the trace. See [`grow`](super::grow). What a span was is remembered only if more may come: it costs as much as

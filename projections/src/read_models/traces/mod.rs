@@ -1,4 +1,5 @@
-//! `rm_traces`, `rm_steps`, `rm_spans`: each trace as its newest import left it.
+//! `rm_traces`, `rm_steps`, `rm_spans`: each trace as its newest import left it, or as what was sent live of it gives
+//! ([`otel`]).
 //!
 //! Frames of a bundle come in the order of the log and are gathered into [`rows::Rows`], which is written whenever it holds
 //! [`rows::FLUSH_BYTES`], so that memory is bounded whatever the size of an import or of a single trace. A trace's first frame,
@@ -7,10 +8,12 @@
 //! Content whose key is gone is passed over: its trace was deleted later in the log, so that after the whole log is applied a
 //! rebuild has the rows of the live model.
 
+mod otel;
 mod rows;
 
 use super::{Accepted, Kind, Shredded, Tools, bundle_error};
 use crate::error::ApplyError;
+use otel::Live;
 use rows::Rows;
 use sqlx::PgConnection;
 use stash_domain::events::{Event, TraceDeleted, TracesImported};
@@ -22,6 +25,7 @@ use stash_infra::seal::Purpose;
 use uuid::Uuid;
 
 pub(super) const DDL: &str = include_str!("table.sql");
+pub(super) use otel::DDL as OTEL_DDL;
 
 /// Applies the batch, and says whose keys are to be forgotten once it is committed.
 pub(super) async fn apply(
@@ -30,38 +34,75 @@ pub(super) async fn apply(
     tools: &Tools,
 ) -> Result<Shredded, ApplyError> {
     let mut shredded = Shredded::new();
-    let mut rows: Option<Rows> = None;
+    let mut gathered = Gathered::Nothing;
+    // An owner's records stand in one partition, in their order; owners have nothing to do with each other. So what each did
+    // lately is gathered together.
+    let mut batch: Vec<&Accepted<'_>> = batch.iter().collect();
+    batch.sort_by_key(|item| item.record.owner_id);
     for item in batch {
         let owner = item.record.owner_id;
         for event in item.events() {
             match event {
                 Event::TracesImported(event) => {
-                    let mut open = match rows.take() {
-                        Some(open) if open.owner() == owner => open,
-                        Some(open) => {
-                            open.flush_all(tx).await?;
-                            Rows::new(owner)
-                        }
-                        None => Rows::new(owner),
-                    };
-                    import(tx, &mut open, item, event, tools).await?;
-                    rows = Some(open);
+                    let rows = gathered.import(tx, owner).await?;
+                    import(tx, rows, item, event, tools).await?;
+                }
+                Event::OtelReceived(event) => {
+                    gathered.live(tx, owner).await?.receive(tx, item, event, tools).await?;
                 }
                 Event::TraceDeleted(event) => {
                     // What was gathered comes before the deletion.
-                    if let Some(open) = rows.take() {
-                        open.flush_all(tx).await?;
-                    }
+                    gathered.flush(tx).await?;
                     shredded.push((owner, delete(tx, owner, event, tools).await?));
                 }
                 _ => {}
             }
         }
     }
-    if let Some(open) = rows {
-        open.flush_all(tx).await?;
-    }
+    gathered.flush(tx).await?;
     Ok(shredded)
+}
+
+/// What is not written yet: rows of imports, or what was sent live, of one owner. It is written before anything else is
+/// gathered, so that all of it takes effect in the order of the log.
+enum Gathered {
+    Nothing,
+    Imports(Box<Rows>),
+    Live(Live),
+}
+
+impl Gathered {
+    /// To gather an import of this owner.
+    async fn import(&mut self, tx: &mut PgConnection, owner: OwnerId) -> Result<&mut Rows, ApplyError> {
+        if !matches!(self, Self::Imports(rows) if rows.owner() == owner) {
+            self.flush(tx).await?;
+            *self = Self::Imports(Box::new(Rows::new(owner)));
+        }
+        match self {
+            Self::Imports(rows) => Ok(rows),
+            _ => Err(ApplyError::Unavailable("rows are not gathered".to_owned())),
+        }
+    }
+
+    /// To gather what was sent to this owner's traces.
+    async fn live(&mut self, tx: &mut PgConnection, owner: OwnerId) -> Result<&mut Live, ApplyError> {
+        if !matches!(self, Self::Live(live) if live.owner() == owner) {
+            self.flush(tx).await?;
+            *self = Self::Live(Live::new(owner));
+        }
+        match self {
+            Self::Live(live) => Ok(live),
+            _ => Err(ApplyError::Unavailable("spans are not gathered".to_owned())),
+        }
+    }
+
+    async fn flush(&mut self, tx: &mut PgConnection) -> Result<(), ApplyError> {
+        match std::mem::replace(self, Self::Nothing) {
+            Self::Nothing => Ok(()),
+            Self::Imports(rows) => rows.flush_all(tx).await,
+            Self::Live(mut live) => live.flush(tx).await,
+        }
+    }
 }
 
 async fn import(

@@ -5,6 +5,7 @@ use sqlx::PgConnection;
 use stash_domain::ids::{OwnerId, SubjectId, TraceId};
 use stash_domain::rendering::canonical_json;
 use stash_domain::time::Timestamp;
+use stash_domain::trace::Span;
 use stash_domain::trace::frame::{SpansFrame, StepsFrame, SummaryFrame};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use uuid::Uuid;
@@ -126,22 +127,15 @@ impl Rows {
     pub(super) fn add_spans(&mut self, frame: SpansFrame) -> Result<(), ApplyError> {
         self.gathered.insert(frame.trace_id);
         for (index, span) in (i64::from(frame.first_index)..).zip(frame.spans) {
-            let spans = &mut self.spans;
-            spans.trace_id.push(frame.trace_id.0);
-            spans.idx.push(index_of(index)?);
-            spans.span_id.push(span.id);
-            spans.parent_id.push(span.parent_id);
-            spans.name.push(span.name);
-            spans.kind.push(span.kind);
-            spans.start_ns.push(span.start_ns.to_string());
-            spans.end_ns.push(span.end_ns.to_string());
-            spans.input.push(span.input);
-            spans.output.push(span.output);
-            // unnest() flattens nested arrays, so each array travels as its text.
-            let indices: Vec<String> = span.step_indices.iter().map(ToString::to_string).collect();
-            spans.step_indices.push(format!("{{{}}}", indices.join(",")));
+            self.spans.push(frame.trace_id, index_of(index)?, span);
         }
         Ok(())
+    }
+
+    /// Spans that were sent live: they have no number.
+    pub(super) fn add_live_spans(&mut self, trace: TraceId, spans: Vec<Span>) {
+        self.gathered.insert(trace);
+        spans.into_iter().for_each(|span| self.spans.push(trace, 0, span));
     }
 
     pub(super) fn add_trace(
@@ -162,6 +156,16 @@ impl Rows {
         let row = TraceRow { summary, metadata, subject, source_format, created_at, updated_at: at };
         self.traces.insert(trace, row);
         Ok(())
+    }
+
+    /// A content subject of a trace, for its deletion.
+    pub(super) fn add_subject(&mut self, trace: TraceId, subject: SubjectId) {
+        self.subjects.insert((trace, subject));
+    }
+
+    /// Says when a trace came first, for a row that begins with what is added next.
+    pub(super) fn set_created(&mut self, trace: TraceId, at: Timestamp) {
+        self.created.insert(trace, at);
     }
 
     /// Writes what is gathered and ends.
@@ -298,7 +302,27 @@ impl Steps {
     }
 }
 
+/// Indices as the text of an array: unnest() would flatten nested ones.
+pub(super) fn array_text(indices: &[u32]) -> String {
+    let indices: Vec<String> = indices.iter().map(ToString::to_string).collect();
+    format!("{{{}}}", indices.join(","))
+}
+
 impl Spans {
+    fn push(&mut self, trace: TraceId, idx: i32, span: Span) {
+        self.trace_id.push(trace.0);
+        self.idx.push(idx);
+        self.span_id.push(span.id);
+        self.parent_id.push(span.parent_id);
+        self.name.push(span.name);
+        self.kind.push(span.kind);
+        self.start_ns.push(span.start_ns.to_string());
+        self.end_ns.push(span.end_ns.to_string());
+        self.input.push(span.input);
+        self.output.push(span.output);
+        self.step_indices.push(array_text(&span.step_indices));
+    }
+
     fn remove(&mut self, trace: TraceId) {
         let kept: Vec<bool> = self.trace_id.iter().map(|id| *id != trace.0).collect();
         keep(&mut self.trace_id, &kept);

@@ -45,6 +45,8 @@ CREATE TABLE rm_steps (
 CREATE INDEX rm_steps_by_id ON rm_steps (trace_id, step_id);
 ALTER TABLE rm_steps ALTER COLUMN content SET COMPRESSION lz4;
 
+-- Spans of an import are numbered in their order. Those that were sent live all have 0 and are read by time, so that one that
+-- comes late moves no other.
 CREATE TABLE rm_spans (
     owner_id uuid NOT NULL,
     trace_id uuid NOT NULL,
@@ -58,5 +60,5 @@ CREATE TABLE rm_spans (
     input text,
     output text,
     step_indices integer[] NOT NULL,
-    PRIMARY KEY (owner_id, trace_id, idx)
+    PRIMARY KEY (owner_id, trace_id, idx, span_id)
 );

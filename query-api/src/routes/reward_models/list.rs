@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
-use http::header::{HeaderValue, LINK};
+use http::header::LINK;
 use stash_infra::identity::Caller;
 use utoipa::IntoParams;
 
@@ -53,16 +53,10 @@ pub(crate) async fn list(State(state): State<QueryState>, caller: Caller, uri: U
         .bind(page.offset)
         .fetch_all(&mut *tx)
         .await?;
-    let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-    let more = models.len() > limit;
-    models.truncate(limit);
+    let next = page.next_link(&mut models);
     let mut response = Json(models).into_response();
-    if more {
-        let offset = page.offset.saturating_add(page.limit);
-        let next = format!("<?limit={}&offset={offset}>; rel=\"next\"", page.limit);
-        if let Ok(next) = HeaderValue::from_str(&next) {
-            response.headers_mut().insert(LINK, next);
-        }
+    if let Some(next) = next {
+        response.headers_mut().insert(LINK, next);
     }
     Ok(response)
 }

@@ -1,0 +1,99 @@
+//! Seals what a request brought, each trace under a key of its own.
+
+use crate::import::{ImportError, Importer};
+use stash_domain::events::OtelReceived;
+use stash_domain::ids::{
+    CommandId, Digest, ImportId, OwnerId, SubjectId, TraceId, content_subject, made_by, trace_id_of,
+};
+use stash_domain::limits::FRAME_BYTES_TARGET;
+use stash_domain::otel::frame::OtelFrame;
+use stash_domain::otel::json::Decoded;
+use stash_domain::otel::{OtelLog, OtelSpan, OtelTraceId};
+use stash_domain::record::{Append, Expected, StreamId};
+use stash_infra::bundle::{BundleError, BundleWriter};
+use stash_infra::seal::Purpose;
+use stash_infra::subject_keys::SubjectKey;
+use std::collections::{BTreeMap, HashMap};
+
+/// What came of one trace.
+#[derive(Default)]
+struct Group {
+    spans: Vec<OtelSpan>,
+    logs: Vec<OtelLog>,
+}
+
+/// Seals spans and log records; what to append. None if there is nothing. `body_bytes`: the size of the request, by which frames are
+/// cut.
+///
+/// # Errors
+/// [`ImportError`]; at most blobs that nothing points at are left behind.
+pub(super) async fn seal(
+    importer: &Importer,
+    owner: OwnerId,
+    command: CommandId,
+    decoded: Decoded,
+    body_bytes: usize,
+) -> Result<Option<Append>, ImportError> {
+    let count = |items: usize| i64::try_from(items).unwrap_or(i64::MAX);
+    let (span_count, log_count) = (count(decoded.spans.len()), count(decoded.logs.len()));
+    let groups = by_trace(decoded);
+    if groups.is_empty() {
+        return Ok(None);
+    }
+    let import_id = ImportId(made_by(command, "import", 0));
+    let traces: Vec<(OtelTraceId, TraceId)> =
+        groups.keys().map(|otel_id| (*otel_id, trace_id_of(owner, &otel_id.to_string()))).collect();
+    let subjects: Vec<SubjectId> =
+        traces.iter().flat_map(|(_, trace)| [(*trace).into(), content_subject(import_id, *trace)]).collect();
+    let keys: HashMap<SubjectId, SubjectKey> =
+        importer.keys.ensure(owner, &subjects).await?.into_iter().map(|key| (key.subject(), key)).collect();
+    let mut writer = BundleWriter::new(importer.store.clone(), owner, Purpose::OTEL_FRAMES);
+    let frames_at_least = body_bytes.div_ceil(FRAME_BYTES_TARGET).max(1);
+    let items = usize::try_from(span_count.saturating_add(log_count)).unwrap_or(usize::MAX);
+    let per_frame = items.div_ceil(frames_at_least).max(1);
+    for ((otel_id, trace_id), group) in traces.into_iter().zip(groups.into_values()) {
+        let identity = keys.get(&trace_id.into()).ok_or(ImportError::Stopped)?;
+        let key = keys.get(&content_subject(import_id, trace_id)).ok_or(ImportError::Stopped)?;
+        let step_id_key = Digest(identity.step_id_key());
+        for frame in cut(OtelFrame { trace_id, otel_id, step_id_key, spans: group.spans, logs: group.logs }, per_frame)
+        {
+            let plain = encode(frame).await?;
+            writer.push(key, plain).await?;
+        }
+    }
+    let bundle = writer.finish().await?;
+    let event = OtelReceived { import_id, trace_count: count(subjects.len() / 2), span_count, log_count, bundle };
+    Ok(Some(Append { stream: StreamId::Import(import_id), expected: Expected::Any, events: vec![event.into()] }))
+}
+
+fn by_trace(decoded: Decoded) -> BTreeMap<OtelTraceId, Group> {
+    let mut groups: BTreeMap<OtelTraceId, Group> = BTreeMap::new();
+    for span in decoded.spans {
+        groups.entry(span.trace_id).or_default().spans.push(span);
+    }
+    for log in decoded.logs {
+        groups.entry(log.trace_id).or_default().logs.push(log);
+    }
+    groups
+}
+
+/// Frames of so many spans or log records each.
+fn cut(whole: OtelFrame, per_frame: usize) -> Vec<OtelFrame> {
+    let OtelFrame { trace_id, otel_id, step_id_key, mut spans, mut logs } = whole;
+    let mut frames = Vec::new();
+    while !spans.is_empty() || !logs.is_empty() {
+        let rest = spans.split_off(per_frame.min(spans.len()));
+        let taken = std::mem::replace(&mut spans, rest);
+        let rest = logs.split_off(per_frame.saturating_sub(taken.len()).min(logs.len()));
+        let taken_logs = std::mem::replace(&mut logs, rest);
+        frames.push(OtelFrame { trace_id, otel_id, step_id_key, spans: taken, logs: taken_logs });
+    }
+    frames
+}
+
+/// Small frames are encoded at once, large ones where they keep no other request waiting.
+async fn encode(frame: OtelFrame) -> Result<Vec<u8>, ImportError> {
+    let encoded = tokio::task::spawn_blocking(move || frame.encode()).await;
+    let encoded = encoded.map_err(|_| ImportError::Bundle(BundleError::Stopped))?;
+    encoded.map_err(|error| ImportError::Frame(error.to_string()))
+}

@@ -1,0 +1,4 @@
+//! OpenTelemetry requests.
+
+pub mod logs;
+pub mod traces;

@@ -1,0 +1,175 @@
+//! `rm_otel_spans`, `rm_otel_traces`, `rm_otel_states`: what was sent live, and the traces that it makes.
+//!
+//! 1. Frames of an owner are gathered, over many records, and opened.
+//! 2. What is remembered of their traces is loaded, and what is new is added to it, side by side on all cores ([`assemble`]).
+//! 3. Traces that have to be built again get all of their spans, which the tables have.
+//! 4. Everything is written, by the same code that writes imports.
+//!
+//! What holds: the rows depend on the order of the log alone, whatever is gathered together. A span that comes again changes
+//! nothing. After a deletion a trace begins anew with what comes then; its earlier spans are gone. An import of the same id
+//! replaces what is shown; the next span that is new shows again what all spans give.
+
+mod assemble;
+mod memo;
+mod packed;
+mod parts;
+mod sets;
+mod write;
+
+use super::rows::{FLUSH_BYTES, Rows};
+use crate::error::ApplyError;
+use crate::read_models::{Accepted, Tools, bundle_error};
+use assemble::{Change, Outcome, Pending};
+use memo::Held;
+use packed::{Packed, Packer};
+use parts::{Addition, Sealed};
+use sqlx::PgConnection;
+use stash_domain::events::OtelReceived;
+use stash_domain::ids::OwnerId;
+use stash_domain::otel::OtelSpanId;
+use stash_domain::sealed::Opened;
+use stash_infra::bundle::BundleReader;
+use stash_infra::seal::Purpose;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+pub(in crate::read_models) const DDL: &str = include_str!("table.sql");
+
+/// Stored spans that are loaded at once to build traces again, unless one trace has more.
+const STORED_ROWS_TARGET: i64 = 4_000;
+
+/// What was sent of one owner's traces and is to be applied.
+pub(super) struct Live {
+    owner: OwnerId,
+    frames: Vec<Sealed>,
+    bytes: usize,
+}
+
+impl Live {
+    pub(super) fn new(owner: OwnerId) -> Self {
+        Self { owner, frames: Vec::new(), bytes: 0 }
+    }
+
+    pub(super) fn owner(&self) -> OwnerId {
+        self.owner
+    }
+
+    /// Gathers a request.
+    pub(super) async fn receive(
+        &mut self,
+        tx: &mut PgConnection,
+        item: &Accepted<'_>,
+        event: &OtelReceived,
+        tools: &Tools,
+    ) -> Result<(), ApplyError> {
+        let (keys, store) = (tools.keys.clone(), tools.store.clone());
+        let mut reader = BundleReader::open(keys, store, self.owner, Purpose::OTEL_FRAMES, event.bundle.clone())
+            .map_err(bundle_error)?;
+        while let Some(frame) = reader.next().await.map_err(bundle_error)? {
+            // Of a trace that was deleted later in the log.
+            let Opened::Clear(plain) = frame.content else { continue };
+            self.bytes += plain.len();
+            self.frames.push(Sealed { subject: frame.subject, at: item.context().recorded_at, plain });
+            if self.bytes >= FLUSH_BYTES {
+                self.flush(tx).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies what is gathered.
+    pub(super) async fn flush(&mut self, tx: &mut PgConnection) -> Result<(), ApplyError> {
+        self.bytes = 0;
+        let frames = std::mem::take(&mut self.frames);
+        if frames.is_empty() {
+            return Ok(());
+        }
+        let opened = side_by_side(frames, parts::open).await?.into_iter().flatten().collect();
+        let additions = parts::by_trace(opened);
+        let mut rows = Rows::new(self.owner);
+        for addition in &additions {
+            addition.parts.iter().for_each(|part| rows.add_subject(addition.trace, part.subject));
+        }
+        let mut held = self.load(tx, &additions).await?;
+        let work = additions.into_iter().map(|addition| (held.remove(&addition.trace.0), addition)).collect();
+        let outcomes = side_by_side(work, |work: Vec<(Option<Held>, Addition)>| {
+            let mut packer = Packer::new()?;
+            work.into_iter().map(|(held, addition)| assemble::add(held, addition, &mut packer)).collect()
+        });
+        let mut changes: Vec<Change> = Vec::new();
+        let mut pending: Vec<Pending> = Vec::new();
+        for outcome in outcomes.await?.into_iter().flatten() {
+            match outcome {
+                Outcome::Nothing => {}
+                Outcome::Write(change) => changes.push(*change),
+                Outcome::NeedsAll(trace) => pending.push(*trace),
+            }
+        }
+        write::write(tx, self.owner, rows, changes).await?;
+        self.build_again(tx, pending).await
+    }
+
+    async fn load(&self, tx: &mut PgConnection, additions: &[Addition]) -> Result<HashMap<Uuid, Held>, ApplyError> {
+        let traces: Vec<Uuid> = additions.iter().map(|addition| addition.trace.0).collect();
+        let held: Vec<Held> =
+            sqlx::query_as(include_str!("load.sql")).bind(self.owner.0).bind(traces).fetch_all(&mut *tx).await?;
+        Ok(held.into_iter().map(|held| (held.trace_id, held)).collect())
+    }
+
+    /// Builds traces from all of their spans, some at a time.
+    async fn build_again(&self, tx: &mut PgConnection, mut pending: Vec<Pending>) -> Result<(), ApplyError> {
+        while !pending.is_empty() {
+            let mut rows = 0;
+            let fit = pending.iter().take_while(|trace| {
+                let fits = rows == 0 || rows + trace.stored <= STORED_ROWS_TARGET;
+                rows += trace.stored.max(1);
+                fits
+            });
+            let rest = pending.split_off(fit.count().max(1));
+            let now = std::mem::replace(&mut pending, rest);
+            let traces: Vec<Uuid> = now.iter().map(|trace| trace.of.trace.0).collect();
+            let stored: Vec<(Uuid, Vec<u8>, i64, Vec<u8>)> =
+                sqlx::query_as(include_str!("stored.sql")).bind(self.owner.0).bind(traces).fetch_all(&mut *tx).await?;
+            let mut by_trace: HashMap<Uuid, Vec<Packed>> = HashMap::new();
+            for (trace, span_id, record, content) in stored {
+                let span_id =
+                    OtelSpanId::from_bytes(&span_id).ok_or_else(|| ApplyError::damaged("rm_otel_spans.span_id"))?;
+                by_trace.entry(trace).or_default().push(Packed { span_id, record, content });
+            }
+            let work = now.into_iter().map(|trace| (by_trace.remove(&trace.of.trace.0).unwrap_or_default(), trace));
+            let outcomes = side_by_side(work.collect(), |work: Vec<(Vec<Packed>, Pending)>| {
+                let mut packer = Packer::new()?;
+                work.into_iter().map(|(stored, trace)| assemble::again(trace, &stored, &mut packer)).collect()
+            });
+            let changes = outcomes.await?.into_iter().flatten().filter_map(|outcome| match outcome {
+                Outcome::Write(change) => Some(*change),
+                Outcome::Nothing | Outcome::NeedsAll(_) => None,
+            });
+            write::write(tx, self.owner, Rows::new(self.owner), changes.collect()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Works through items in order, a share of them on each core.
+async fn side_by_side<T: Send + 'static, R: Send + 'static>(
+    mut items: Vec<T>,
+    work: fn(Vec<T>) -> Result<Vec<R>, ApplyError>,
+) -> Result<Vec<Vec<R>>, ApplyError> {
+    let shares = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = items.len().div_ceil(shares).max(1);
+    let mut running = Vec::new();
+    while !items.is_empty() {
+        let rest = items.split_off(share.min(items.len()));
+        let share = std::mem::replace(&mut items, rest);
+        running.push(tokio::task::spawn_blocking(move || work(share)));
+    }
+    let mut done = Vec::with_capacity(running.len());
+    for share in running {
+        done.push(share.await.map_err(|error| match error.is_panic() {
+            true => ApplyError::poison("fold_panicked", error),
+            false => ApplyError::Unavailable("the process is stopping".to_owned()),
+        })??);
+    }
+    Ok(done)
+}

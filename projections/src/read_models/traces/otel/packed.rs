@@ -1,0 +1,77 @@
+//! Rows' contents: JSON under zstd.
+
+use crate::error::ApplyError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use stash_domain::otel::{OtelLog, OtelSpan, OtelSpanId};
+use zstd::bulk::{Compressor, Decompressor};
+
+/// Level 1: more costs the projector more time than the smaller rows save the database.
+const LEVEL: i32 = 1;
+
+/// Bytes of a content when unpacked. Far beyond a request's bytes and what a trace of the most steps needs to be remembered.
+const PLAIN_BYTES_MAX: usize = 1024 * 1024 * 1024;
+
+/// Number of a span's row; those of log records have their digest.
+const SPAN: i64 = 0;
+
+/// A span or a log record.
+pub(super) enum Item {
+    Span(Box<OtelSpan>),
+    Log(Box<OtelLog>),
+}
+
+/// A row of `rm_otel_spans`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Packed {
+    pub(super) span_id: OtelSpanId,
+    pub(super) record: i64,
+    pub(super) content: Vec<u8>,
+}
+
+impl Packed {
+    pub(super) fn span(packer: &mut Packer, span: &OtelSpan) -> Result<Self, ApplyError> {
+        Ok(Self { span_id: span.span_id, record: SPAN, content: packer.pack(span)? })
+    }
+
+    pub(super) fn log(packer: &mut Packer, digest: u64, log: &OtelLog) -> Result<Self, ApplyError> {
+        Ok(Self { span_id: log.span_id, record: digest.cast_signed(), content: packer.pack(log)? })
+    }
+
+    pub(super) fn open(&self, packer: &mut Packer) -> Result<Item, ApplyError> {
+        let damaged = || ApplyError::damaged("rm_otel_spans.content");
+        if self.record == SPAN {
+            return packer.open(&self.content).map(|span| Item::Span(Box::new(span))).ok_or_else(damaged);
+        }
+        packer.open(&self.content).map(|log| Item::Log(Box::new(log))).ok_or_else(damaged)
+    }
+}
+
+/// Packs and unpacks. Making one costs more than using it, so one serves many rows.
+pub(super) struct Packer {
+    compressor: Compressor<'static>,
+    decompressor: Decompressor<'static>,
+}
+
+impl Packer {
+    pub(super) fn new() -> Result<Self, ApplyError> {
+        let failed = |error: std::io::Error| ApplyError::Unavailable(error.to_string());
+        Ok(Self {
+            compressor: Compressor::new(LEVEL).map_err(failed)?,
+            decompressor: Decompressor::new().map_err(failed)?,
+        })
+    }
+
+    pub(super) fn pack(&mut self, value: &impl Serialize) -> Result<Vec<u8>, ApplyError> {
+        let plain = serde_json::to_vec(value).map_err(|error| ApplyError::poison("unwritable", error))?;
+        self.compressor.compress(&plain).map_err(|error| ApplyError::poison("unwritable", error))
+    }
+
+    /// None for what no version of this code packed.
+    pub(super) fn open<T: DeserializeOwned>(&mut self, content: &[u8]) -> Option<T> {
+        let size = zstd::zstd_safe::get_frame_content_size(content).ok()??;
+        let size = usize::try_from(size).ok().filter(|size| *size <= PLAIN_BYTES_MAX)?;
+        let plain = self.decompressor.decompress(content, size).ok()?;
+        serde_json::from_slice(&plain).ok()
+    }
+}

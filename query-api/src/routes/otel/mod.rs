@@ -1,0 +1,3 @@
+//! What was sent live.
+
+pub(crate) mod pending;
