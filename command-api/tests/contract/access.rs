@@ -37,7 +37,7 @@ fn span() -> Value {
 
 fn log() -> Value {
     let mut log = span()["resourceSpans"][0]["scopeSpans"][0]["spans"][0].clone();
-    log["eventName"] = json!("gen_ai.choice");
+    log["name"] = json!("gen_ai.choice");
     json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [log]}]}]})
 }
 
