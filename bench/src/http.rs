@@ -99,12 +99,14 @@ impl Connection {
 
     /// A command of the API.
     pub(crate) async fn post(&mut self, path: &str, body: &[u8]) -> anyhow::Result<Answer> {
+        self.post_as(path, "application/json", body).await
+    }
+
+    /// A request of the API whose body is of this media type.
+    pub(crate) async fn post_as(&mut self, path: &str, kind: &str, body: &[u8]) -> anyhow::Result<Answer> {
         let length = body.len();
-        self.begin(
-            "POST",
-            &[BASE, path],
-            format_args!("Content-Type: application/json\r\nContent-Length: {length}\r\n"),
-        );
+        let fields = format_args!("Content-Type: {kind}\r\nContent-Length: {length}\r\n");
+        self.begin("POST", &[BASE, path], fields);
         self.request.extend_from_slice(body);
         self.exchange().await
     }

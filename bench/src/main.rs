@@ -13,6 +13,7 @@ mod machine;
 mod memory;
 mod options;
 mod server;
+mod spans;
 mod statistics;
 mod table;
 

@@ -6,6 +6,8 @@ mod idle_mb;
 mod import_1gb_peak_mb;
 mod import_mb_per_s;
 mod model;
+mod otlp_1000_call_trace_vs_100;
+mod otlp_spans_per_s;
 mod parse_mb_per_s;
 mod ready_s;
 mod rebuild_events_per_s;
@@ -24,6 +26,8 @@ pub(crate) enum Job {
     ParseMbPerS,
     ImportMbPerS,
     Import1GbPeakMb,
+    OtlpSpansPerS,
+    OtlpLongTrace,
     RebuildEventsPerS,
     ReadyS,
     IdleMb,
@@ -32,7 +36,7 @@ pub(crate) enum Job {
 }
 
 /// All jobs, in the order in which they run: the paced loads after those whose rate they need.
-const ALL: [Job; 12] = [
+const ALL: [Job; 14] = [
     Job::CommandsPerS(Log::Postgres),
     Job::CommandToReadable(Log::Postgres),
     Job::CommandsPerS(Log::Kafka),
@@ -40,6 +44,8 @@ const ALL: [Job; 12] = [
     Job::ParseMbPerS,
     Job::ImportMbPerS,
     Job::Import1GbPeakMb,
+    Job::OtlpSpansPerS,
+    Job::OtlpLongTrace,
     Job::RebuildEventsPerS,
     Job::ReadyS,
     Job::IdleMb,
@@ -56,6 +62,8 @@ impl Job {
             Self::ParseMbPerS => &parse_mb_per_s::KINDS,
             Self::ImportMbPerS => &import_mb_per_s::KINDS,
             Self::Import1GbPeakMb => &import_1gb_peak_mb::KINDS,
+            Self::OtlpSpansPerS => &otlp_spans_per_s::KINDS,
+            Self::OtlpLongTrace => &otlp_1000_call_trace_vs_100::KINDS,
             Self::RebuildEventsPerS => &rebuild_events_per_s::KINDS,
             Self::ReadyS => &ready_s::KINDS,
             Self::IdleMb => &idle_mb::KINDS,
@@ -77,6 +85,8 @@ impl Job {
             Self::ParseMbPerS => parse_mb_per_s::run(bench),
             Self::ImportMbPerS => import_mb_per_s::run(bench).await,
             Self::Import1GbPeakMb => import_1gb_peak_mb::run(bench).await,
+            Self::OtlpSpansPerS => otlp_spans_per_s::run(bench).await,
+            Self::OtlpLongTrace => otlp_1000_call_trace_vs_100::run(bench).await,
             Self::RebuildEventsPerS => rebuild_events_per_s::run(bench).await,
             Self::ReadyS => ready_s::run(bench).await,
             Self::IdleMb => idle_mb::run(bench).await,
