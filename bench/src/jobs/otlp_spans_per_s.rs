@@ -118,7 +118,8 @@ async fn check(access: &Access, traces: u64) -> anyhow::Result<()> {
     let mut connection = Connection::open(access).await?;
     for number in 0..READ.min(traces) {
         let number = number * traces / READ.min(traces);
-        let trace: Trace = connection.get(&format!("/traces/external:{}", external_id(number)), None).await?.json(200)?;
+        let trace: Trace =
+            connection.get(&format!("/traces/external:{}", external_id(number)), None).await?.json(200)?;
         let whole = trace.steps.len() as u64 == steps_of(CALLS) && trace.spans.len() as u64 == CALLS;
         ensure!(whole, "trace {number} is not whole: {} steps", trace.steps.len());
     }

@@ -15,6 +15,8 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Import(Vec<(u8, u8)>),
+    /// Spans sent live.
+    Send(Vec<(u8, u8)>),
     Delete(u8),
     Annotate(u8),
     Change(u8),
@@ -44,6 +46,7 @@ fn op() -> impl Strategy<Value = Op> {
     let traces = || prop::collection::vec(0..TRACES, 1..4);
     prop_oneof![
         4 => prop::collection::vec((trace(), 0..4_u8), 1..4).prop_map(Op::Import),
+        5 => prop::collection::vec((trace(), 0..8_u8), 1..5).prop_map(Op::Send),
         2 => trace().prop_map(Op::Delete),
         3 => (0..5_u8).prop_map(Op::Annotate),
         3 => (0..5_u8).prop_map(Op::Change),
@@ -78,7 +81,7 @@ pub(crate) async fn records(world: &World, commands: &[Command]) -> Vec<Record> 
         let owner = owner(command.owner);
         let expected = command.expected.map_or(Expected::Any, |version| Expected::Version(version.into()));
         let events = vec![event(world, owner, number, &command.op, &newest).await];
-        if let (Op::Import(traces), StreamId::Import(import)) = (&command.op, events[0].0) {
+        if let (Op::Import(traces) | Op::Send(traces), StreamId::Import(import)) = (&command.op, events[0].0) {
             for (n, _) in traces {
                 newest.insert(trace(owner, *n), content_subject(import, trace(owner, *n)));
             }
@@ -108,6 +111,7 @@ async fn event(
                 traces.iter().map(|(n, steps)| TraceOf { number: *n, steps: *steps, said: &said }).collect();
             world.import(owner, import, &traces).await
         }
+        Op::Send(spans) => world.sent(owner, id("import", owner, number), spans).await,
         Op::Delete(n) => deleted(trace(owner, *n)),
         Op::Annotate(annotation) => {
             let (trace, subject) = subject(annotation % TRACES);

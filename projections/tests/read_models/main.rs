@@ -8,6 +8,7 @@ mod fencing;
 mod folds;
 mod generate;
 mod isolation;
+mod live;
 mod logs;
 mod owners;
 mod pruning;

@@ -22,7 +22,7 @@ async fn the_api_role_sees_its_owners_rows_and_none_without_an_owner() {
     .fetch_all(world.system())
     .await
     .unwrap();
-    assert_eq!(tables.len(), 15);
+    assert_eq!(tables.len(), 18);
     for table in &tables {
         let rows = |filter: &str| AssertSqlSafe(format!("SELECT count(*) FROM {table} {filter}"));
         let all: i64 = sqlx::query_scalar(rows("")).fetch_one(world.system()).await.unwrap();
@@ -63,6 +63,7 @@ async fn everything(world: &World, number: u8) {
     });
     let events = vec![
         world.import(a, import, &[said]).await,
+        world.sent(a, id("import", a, 2), &[(3, 0)]).await,
         created(a, 1, traced, subject, None),
         world.judged(a, import, (traced, subject), 2, true).await,
         world.model(a, 1, &[1]).await,
