@@ -3,7 +3,7 @@
 //! 1. The body is read into memory, inflated and bounded ([`body`]).
 //! 2. It is decoded, and the messages of model calls in it are checked: what the fold would not understand is refused here, with its
 //!    reason, and nothing of the request is kept ([`decode`]).
-//! 3. What is good is sealed, each trace under a key made for it in this request, as in an import ([`seal`]).
+//! 3. What an operator wants taken out of text is taken out. What is left is sealed, each trace under a key made for it in this request, as in an import ([`seal`]).
 //! 4. One record is appended. The answer comes once it is durable; what traces it makes is the fold's business.
 //!
 //! An exporter that gets no answer sends again: spans that are there already change nothing, so no key is needed to tell a repeat.
@@ -26,6 +26,7 @@ use axum::response::{IntoResponse as _, Response};
 use respond::{Encoding, Rejected};
 use stash_domain::error::Code;
 use stash_domain::ids::Digest;
+use stash_domain::redaction::Counts;
 use stash_infra::http::{At, Idempotency, Problem};
 use stash_infra::identity::Caller;
 
@@ -44,9 +45,12 @@ pub(crate) async fn receive(
     let encoding = Encoding::of(headers)?;
     let held = body::read(state, headers, request.into_body()).await?;
     let (bytes, body_bytes) = (held.bytes.clone(), held.bytes.len());
+    let redactor = state.importer.redactor.clone();
     let work = move || {
         let digest = Digest::of(&bytes);
-        decode::decode(bytes, encoding, signal).map(|decoded| (digest, decoded))
+        let mut decoded = decode::decode(bytes, encoding, signal)?;
+        redactor.otel(&mut decoded.spans, &mut decoded.logs, &mut Counts::new());
+        Ok::<_, String>((digest, decoded))
     };
     let decoded = tokio::task::spawn_blocking(work).await.map_err(|_| Problem::internal(&"the server is stopping"))?;
     let (digest, decoded) = decoded.map_err(|detail| Problem::new(Code::InvalidRequest, detail))?;

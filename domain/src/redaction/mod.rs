@@ -9,6 +9,7 @@
 
 mod kinds;
 mod sink;
+mod spans;
 
 pub use kinds::Kind;
 pub use sink::RedactingSink;

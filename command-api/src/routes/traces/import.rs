@@ -20,7 +20,6 @@ use stash_infra::artifacts::ArtifactError;
 use stash_infra::bundle::BundleError;
 use stash_infra::http::{At, Idempotency, Problem, body};
 use stash_infra::identity::Caller;
-use stash_infra::submit::Outcome;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use utoipa::ToSchema;

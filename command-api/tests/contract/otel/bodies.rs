@@ -177,3 +177,19 @@ async fn odd_text_and_ids_are_mended_and_depth_is_bounded() {
     let resource_spans = vec![proto::ResourceSpans { resource, ..proto::ResourceSpans::default() }];
     status(&protobuf(&world, proto::TracesRequest { resource_spans }.encode_to_vec()).await, 400, 3);
 }
+
+#[tokio::test]
+async fn secrets_are_taken_out_before_anything_is_stored() {
+    let world = World::new().await;
+    let id = trace(1);
+    let key = format!("sk-ant-api03-{}", "a1B2".repeat(12));
+    let said =
+        json!([{"role": "user", "parts": [{"type": "text", "content": format!("My key is {key}")}]}]).to_string();
+    let spans = [Sent::new(&id, 1, "chat").with("gen_ai.operation.name", "chat").with("gen_ai.input.messages", said)];
+    let answer = world.spans(&spans).await;
+    let read = world.trace_after(&id, &answer).await;
+    let content = read["steps"][0]["content"].as_str().unwrap();
+    assert!(content.starts_with("My key is [redacted:"), "{content}");
+    assert!(!read.to_string().contains(&key));
+    assert_eq!(world.trace_after(&id, &world.spans(&spans).await).await, read);
+}
