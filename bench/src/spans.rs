@@ -9,7 +9,7 @@ use stash_command_api::otlp::proto;
 const MESSAGE_CHARS: u64 = 215;
 
 /// Messages of a window that a call repeats, in traces of many calls: about as many bytes as above.
-const WINDOW: u64 = 9;
+const WINDOW: u64 = 11;
 
 /// What a call repeats of its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
