@@ -6,6 +6,7 @@
 #   run.sh --seconds 600 [TARGET...]
 #   run.sh --keep [TARGET...]     puts what earlier runs found beyond the kept corpus into it, smallest first
 #   run.sh --list                 the targets
+#   FUZZ_SEED=N run.sh …          always the same inputs, as far as the time goes: what CI does
 #
 # What takes part: the cases of domain/tests/formats as seeds, linked, the kept corpus in fuzz/corpus/TARGET, and what earlier
 # runs on this machine found (in the build folder). A failing input stands in fuzz/artifacts/TARGET; run the program
@@ -45,7 +46,9 @@ begin=$SECONDS
 RUSTFLAGS="${PASSES[*]}" cargo build --quiet --release --locked --target "$HOST" --target-dir "$BUILD" --bins
 echo "fuzz: built in $((SECONDS - begin)) s"
 BIN="$BUILD/$HOST/release"
-WORK="$BUILD/found"
+# With a seed a run depends on nothing that earlier ones found, and is as good as repeatable.
+WORK="$BUILD/found${FUZZ_SEED:+.$FUZZ_SEED}"
+[[ -z "${FUZZ_SEED:-}" ]] || rm -rf "$WORK"
 export BIN WORK SECONDS_EACH INPUT_BYTES_MAX RSS_MB_MAX GRACE_S
 
 # seeds TARGET: links to the cases of its format (of every format, where the target is none), and their words for the fuzzer.
@@ -70,7 +73,7 @@ fuzz() {
   local target="$1" log="$WORK/$1.log" status=0
   seeds "$target"
   timeout --kill-after=10 "$((SECONDS_EACH + GRACE_S))" "$BIN/$target" "$WORK/$target" "corpus/$target" "$WORK/$target.seeds" \
-    -max_total_time="$SECONDS_EACH" -max_len="$INPUT_BYTES_MAX" -rss_limit_mb="$RSS_MB_MAX" -timeout=25 \
+    -seed="${FUZZ_SEED:-0}" -max_total_time="$SECONDS_EACH" -max_len="$INPUT_BYTES_MAX" -rss_limit_mb="$RSS_MB_MAX" -timeout=25 \
     -dict="$WORK/$target.dict" -artifact_prefix="artifacts/$target/" -print_final_stats=1 >"$log" 2>&1 || status=$?
   if [[ $status -ne 0 ]]; then
     tail -n 60 "$log"
