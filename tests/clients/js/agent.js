@@ -1,9 +1,10 @@
 // An agent with a tool, as its authors would write and trace it: two turns, the first of which calls the tool twice at once.
 //
-//     agent.js INSTRUMENTATION [--stream]
+//     agent.js INSTRUMENTATION [--stream | --exporter-in-code]
 //
 // Where it sends its spans, and what it captures, is set by the environment variables of OpenTelemetry and of the
 // instrumentation; the model's server by OPENAI_BASE_URL and OPENAI_API_KEY. What the agent says is checked by the server.
+// With --exporter-in-code the exporter of spans is the expression in AGENT_EXPORTER, as a page of the documentation has it.
 "use strict";
 
 const { diag, DiagConsoleLogger, DiagLogLevel, trace } = require("@opentelemetry/api");
@@ -69,11 +70,18 @@ async function converse(client, stream) {
   }
 }
 
+/** The exporter that code of a page makes. */
+function exporterInCode() {
+  const { OTLPTraceExporter } = require("@opentelemetry/exporter-trace-otlp-proto");
+  return new Function("OTLPTraceExporter", `return ${process.env.AGENT_EXPORTER}`)(OTLPTraceExporter);
+}
+
 async function main() {
   // The exporters log what they lose; the test reads it.
   diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.WARN);
   const [name, ...options] = process.argv.slice(2);
-  const sdk = new NodeSDK({ instrumentations: [INSTRUMENTATIONS[name]()] });
+  const traceExporter = options.includes("--exporter-in-code") ? exporterInCode() : undefined;
+  const sdk = new NodeSDK({ instrumentations: [INSTRUMENTATIONS[name]()], traceExporter });
   sdk.start();
   // Required last: an instrumentation replaces what is required after it.
   const { OpenAI } = require("openai");

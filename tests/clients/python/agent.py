@@ -1,9 +1,12 @@
 """An agent with a tool, as its authors would write and trace it: two turns, the first of which calls the tool twice at once.
 
-    agent.py INSTRUMENTATION [--stream]
+    agent.py INSTRUMENTATION [--stream | --plain]
 
 Where it sends its spans, and what it captures, is set by the environment variables of OpenTelemetry and of the
 instrumentation; the model's server by OPENAI_BASE_URL and OPENAI_API_KEY. What the agent says is checked by the server.
+
+The agent hands the model's messages back as the library's own objects, or as plain dictionaries with --plain and --stream.
+OpenLLMetry's events fail on the objects, and the whole request with them.
 """
 
 import json
@@ -54,11 +57,12 @@ def instrument(name):
     OpenAIInstrumentor().instrument()
 
 
-def answer(client, messages, stream):
+def answer(client, messages, options):
     """The model's next message: as the library gives it, or put together from its pieces."""
     request = {"model": "gpt-4o-mini", "messages": messages, "tools": TOOLS}
-    if not stream:
-        return client.chat.completions.create(**request).choices[0].message
+    if "--stream" not in options:
+        message = client.chat.completions.create(**request).choices[0].message
+        return message.model_dump(exclude_none=True) if "--plain" in options else message
     content, calls = "", {}
     for chunk in client.chat.completions.create(**request, stream=True, stream_options={"include_usage": True}):
         for choice in chunk.choices:
@@ -78,12 +82,12 @@ def called(message):
     return [(call.id, call.function.arguments) for call in message.tool_calls or []]
 
 
-def converse(client, stream):
+def converse(client, options):
     messages = [{"role": "system", "content": "You plan trips.\nLook up the weather before you advise."}]
     for question in ("Zürich or São Paulo this weekend?", "And what do I pack?"):
         messages.append({"role": "user", "content": question})
         while True:
-            message = answer(client, messages, stream)
+            message = answer(client, messages, options)
             messages.append(message)
             calls = called(message)
             if not calls:
@@ -109,7 +113,7 @@ def main():
 
     try:
         with trace.get_tracer("agent").start_as_current_span("plan a trip") as root:
-            converse(OpenAI(max_retries=0), "--stream" in options)
+            converse(OpenAI(max_retries=0), options)
             print(f"{root.get_span_context().trace_id:032x}")
     finally:
         tracers.shutdown()

@@ -107,6 +107,11 @@ impl Stash {
         self.url.as_deref().unwrap()
     }
 
+    /// Its data folder.
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
     /// A client with the operator's key, as `stash up` left it in the data folder.
     pub(crate) fn operator(&self) -> Client {
         let text = std::fs::read_to_string(self.data.join("connection.json")).unwrap();
