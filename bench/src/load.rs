@@ -16,7 +16,7 @@ use tokio::time::Instant;
 const PACED_CONNECTIONS: usize = 256;
 
 /// Tries of one read; each may wait for the server's whole wait budget.
-const READ_TRIES_MAX: usize = 30;
+const READ_TRIES_MAX: usize = 150;
 
 /// When a closed load ends.
 #[derive(Clone, Copy, Debug)]
