@@ -1,9 +1,12 @@
 //! Query parameters, strictly: an unknown, repeated or unreadable one is refused by name, so that a misspelt filter never goes
 //! unnoticed.
 
+use axum::Json;
 use axum::extract::Query;
+use axum::response::{IntoResponse as _, Response};
 use http::Uri;
-use http::header::HeaderValue;
+use http::header::{HeaderValue, LINK};
+use serde::Serialize;
 use stash_domain::error::Code;
 use stash_domain::limits::{PAGE_DEFAULT, PAGE_MAX};
 use stash_infra::http::Problem;
@@ -130,8 +133,18 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// The answer, from the page's rows and one more, if there was one: that row goes, and a `Link` header names the next page.
+    pub(crate) fn answer<T: Serialize>(self, mut rows: Vec<T>) -> Response {
+        let next = self.next_link(&mut rows);
+        let mut response = Json(rows).into_response();
+        if let Some(next) = next {
+            response.headers_mut().insert(LINK, next);
+        }
+        response
+    }
+
     /// What names the next page in a `Link` header, given one row more than the page holds, if there was one; that row goes.
-    pub(crate) fn next_link<T>(self, rows: &mut Vec<T>) -> Option<HeaderValue> {
+    fn next_link<T>(self, rows: &mut Vec<T>) -> Option<HeaderValue> {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         if rows.len() <= limit {
             return None;

@@ -4,11 +4,9 @@ use crate::errors::Failure;
 use crate::params::Params;
 use crate::state::QueryState;
 use crate::types::PendingTrace;
-use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::Uri;
-use http::header::LINK;
 use stash_infra::identity::Caller;
 use utoipa::IntoParams;
 
@@ -49,16 +47,11 @@ pub(crate) async fn pending(State(state): State<QueryState>, caller: Caller, uri
     params.end()?;
     let mut tx = state.begin(caller.owner_id).await?;
     // One row more than asked for tells whether there is a next page.
-    let mut traces: Vec<PendingTrace> = sqlx::query_as(include_str!("pending.sql"))
+    let traces: Vec<PendingTrace> = sqlx::query_as(include_str!("pending.sql"))
         .bind(caller.owner_id.0)
         .bind(page.limit + 1)
         .bind(page.offset)
         .fetch_all(&mut *tx)
         .await?;
-    let next = page.next_link(&mut traces);
-    let mut response = Json(traces).into_response();
-    if let Some(next) = next {
-        response.headers_mut().insert(LINK, next);
-    }
-    Ok(response)
+    Ok(page.answer(traces))
 }

@@ -4,11 +4,9 @@ use crate::errors::Failure;
 use crate::params::Params;
 use crate::state::QueryState;
 use crate::types::RewardModel;
-use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::Uri;
-use http::header::LINK;
 use stash_infra::identity::Caller;
 use utoipa::IntoParams;
 
@@ -47,16 +45,11 @@ pub(crate) async fn list(State(state): State<QueryState>, caller: Caller, uri: U
     params.end()?;
     let mut tx = state.begin(caller.owner_id).await?;
     // One row more than asked for tells whether there is a next page.
-    let mut models: Vec<RewardModel> = sqlx::query_as(include_str!("list.sql"))
+    let models: Vec<RewardModel> = sqlx::query_as(include_str!("list.sql"))
         .bind(caller.owner_id.0)
         .bind(page.limit + 1)
         .bind(page.offset)
         .fetch_all(&mut *tx)
         .await?;
-    let next = page.next_link(&mut models);
-    let mut response = Json(models).into_response();
-    if let Some(next) = next {
-        response.headers_mut().insert(LINK, next);
-    }
-    Ok(response)
+    Ok(page.answer(models))
 }
