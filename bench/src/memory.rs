@@ -29,6 +29,8 @@ pub(crate) fn peak_mb(pid: u32) -> anyhow::Result<f64> {
 pub(crate) fn of_one_mb(pid: u32) -> anyhow::Result<Option<f64>> {
     match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
         Ok(text) => Ok(Some(kib_of(&text, "Pss:").unwrap_or(0.0) * 1024.0 / MB)),
+        // It has ended: its folder is gone, or stands empty until its parent has looked.
+        Err(error) if error.raw_os_error() == Some(nix::libc::ESRCH) => Ok(None),
         Err(_) if !Path::new(&format!("/proc/{pid}")).exists() => Ok(None),
         Err(error) => bail!("the memory of process {pid} cannot be read ({error}); run this as root"),
     }

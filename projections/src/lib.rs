@@ -8,6 +8,7 @@ mod admission;
 mod batch;
 mod checkpoint;
 mod collect;
+mod copy;
 mod dead_letter;
 pub mod digest;
 mod error;

@@ -14,7 +14,7 @@ mod rows;
 use super::{Accepted, Kind, Shredded, Tools, bundle_error};
 use crate::error::ApplyError;
 use otel::Live;
-use rows::Rows;
+use rows::{Batch, Rows};
 use sqlx::PgConnection;
 use stash_domain::events::{Event, TraceDeleted, TracesImported};
 use stash_domain::ids::{OwnerId, SubjectId, TraceId};
@@ -99,12 +99,14 @@ impl Gathered {
     async fn flush(&mut self, tx: &mut PgConnection) -> Result<(), ApplyError> {
         match std::mem::replace(self, Self::Nothing) {
             Self::Nothing => Ok(()),
-            Self::Imports(rows) => rows.flush_all(tx).await,
+            Self::Imports(mut rows) => rows.flush(tx).await,
             Self::Live(mut live) => live.flush(tx).await,
         }
     }
 }
 
+/// Gathers an import. What is full is written while the next is gathered: the database works on one while this process decodes
+/// the other.
 async fn import(
     tx: &mut PgConnection,
     rows: &mut Rows,
@@ -118,6 +120,26 @@ async fn import(
             .map_err(bundle_error)?;
     // The trace whose frames are being read: its summary, the last one, has not come yet.
     let mut current: Option<TraceId> = None;
+    let mut full = Batch::default();
+    loop {
+        let (written, filled) =
+            tokio::join!(full.write(tx, owner), gather(&mut reader, &mut current, rows, item, event));
+        written?;
+        if !filled? {
+            return Ok(());
+        }
+        full = rows.take();
+    }
+}
+
+/// Reads frames until it is time to write (true), or to the end of the bundle.
+async fn gather(
+    reader: &mut BundleReader,
+    current: &mut Option<TraceId>,
+    rows: &mut Rows,
+    item: &Accepted<'_>,
+    event: &TracesImported,
+) -> Result<bool, ApplyError> {
     while let Some(frame) = reader.next().await.map_err(bundle_error)? {
         let Opened::Clear(plain) = frame.content else { continue };
         let decoded = Frame::decode(&plain).map_err(|error| ApplyError::poison("frame_damaged", error))?;
@@ -126,23 +148,25 @@ async fn import(
             Frame::Spans(spans) => spans.trace_id,
             Frame::Summary(summary) => summary.trace_id,
         };
-        if current != Some(trace) {
+        if *current != Some(trace) {
             rows.replace(trace);
-            current = Some(trace);
+            *current = Some(trace);
         }
         match decoded {
             Frame::Steps(steps) => rows.add_steps(steps)?,
             Frame::Spans(spans) => rows.add_spans(spans)?,
             Frame::Summary(summary) => {
-                current = None;
+                *current = None;
                 rows.add_trace(summary, frame.subject, &event.source_format, item.context().recorded_at)?;
             }
         }
         if rows.is_full(plain.len()) {
-            rows.flush(tx).await?;
+            return Ok(true);
         }
+        // Lets what is being written go on.
+        tokio::task::yield_now().await;
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Removes a trace's rows, and with the live ones the keys of all its imports so far. Gives the subjects erased.

@@ -15,6 +15,7 @@ CREATE TABLE rm_traces (
     updated_at bigint NOT NULL,
     PRIMARY KEY (owner_id, trace_id)
 );
+ALTER TABLE rm_traces ALTER COLUMN metadata SET COMPRESSION lz4;
 CREATE INDEX rm_traces_newest ON rm_traces (owner_id, created_at DESC, trace_id);
 CREATE INDEX rm_traces_external ON rm_traces (owner_id, external_id) WHERE external_id IS NOT NULL;
 
@@ -43,7 +44,8 @@ CREATE TABLE rm_steps (
 -- Joins annotations and action scores to the steps that still exist. It begins with the trace and not with the owner: an import
 -- then writes to one place of it per trace, while step ids, which are random, would touch pages all over it.
 CREATE INDEX rm_steps_by_id ON rm_steps (trace_id, step_id);
-ALTER TABLE rm_steps ALTER COLUMN content SET COMPRESSION lz4;
+ALTER TABLE rm_steps
+    ALTER COLUMN content SET COMPRESSION lz4, ALTER COLUMN tool_input SET COMPRESSION lz4, ALTER COLUMN metadata SET COMPRESSION lz4;
 
 -- Spans of an import are numbered in their order. Those that were sent live all have 0 and are read by time, so that one that
 -- comes late moves no other.
@@ -62,3 +64,4 @@ CREATE TABLE rm_spans (
     step_indices integer[] NOT NULL,
     PRIMARY KEY (owner_id, trace_id, idx, span_id)
 );
+ALTER TABLE rm_spans ALTER COLUMN input SET COMPRESSION lz4, ALTER COLUMN output SET COMPRESSION lz4;

@@ -101,9 +101,9 @@ pub(super) fn add(held: Option<Held>, addition: Addition, packer: &mut Packer) -
     }
     let marks = parts.iter().map(|part| Mark { subject: part.subject, at: part.at }).collect();
     let of = Of { trace, otel_id, step_id_key, created_at, marks };
-    let fresh = Fresh::of(parts, memo.as_ref().map(|memo| &memo.state));
+    let mut fresh = Fresh::of(parts, memo.as_ref().map(|memo| &memo.state));
     let Some(last) = fresh.last_part() else { return Ok(Outcome::Nothing) };
-    let rows = fresh.pack(packer)?;
+    let rows = fresh.rows();
     let stored = i64::from(extent.spans) + i64::from(extent.logs);
     let (Some(memo), false) = (memo, fresh.is_contested()) else {
         return Ok(Outcome::NeedsAll(Box::new(Pending { of, stored, rows })));
@@ -129,8 +129,8 @@ pub(super) fn add(held: Option<Held>, addition: Addition, packer: &mut Packer) -
 /// Builds a trace again, from all its rows and what came.
 pub(super) fn again(pending: Pending, stored: &[Packed], packer: &mut Packer) -> Result<Outcome, ApplyError> {
     let Pending { of, rows, .. } = pending;
-    let mut all = All::of(stored, packer)?;
-    let (sent, last) = all.take(&rows, packer)?;
+    let mut all = All::of(stored)?;
+    let (sent, last) = all.take(&rows)?;
     let Some(last) = last else { return Ok(Outcome::Nothing) };
     let extent = all.extent();
     match all.rebuild(of.otel_id) {
@@ -145,17 +145,17 @@ fn fill(of: &Of, stored: &[Packed], rows: &[(usize, Packed)], packer: &mut Packe
     loop {
         let next = rows.iter().map(|(part, _)| *part).filter(|part| *part >= fits).min();
         let Some(next) = next else { break };
-        let mut all = All::of(stored, packer)?;
+        let mut all = All::of(stored)?;
         let tried: Vec<_> = rows.iter().filter(|(part, _)| *part <= next).cloned().collect();
-        all.take(&tried, packer)?;
+        all.take(&tried)?;
         if all.rebuild(of.otel_id).is_err() {
             break;
         }
         fits = next + 1;
     }
     let taken: Vec<_> = rows.iter().filter(|(part, _)| *part < fits).cloned().collect();
-    let mut all = All::of(stored, packer)?;
-    let (sent, last) = all.take(&taken, packer)?;
+    let mut all = All::of(stored)?;
+    let (sent, last) = all.take(&taken)?;
     let extent = all.extent();
     let Ok((state, grown)) = all.rebuild(of.otel_id) else { return Ok(Outcome::Nothing) };
     let built = Built { full: true, ..Built::anew(of, state, grown) };

@@ -1,4 +1,5 @@
-//! Rows' contents: JSON under zstd.
+//! Rows' contents: spans and log records as the JSON that they were sealed as, which the database compresses; and what is
+//! remembered of traces, as JSON under zstd.
 
 use crate::error::ApplyError;
 use serde::Serialize;
@@ -30,20 +31,20 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    pub(super) fn span(packer: &mut Packer, span: &OtelSpan) -> Result<Self, ApplyError> {
-        Ok(Self { span_id: span.span_id, record: SPAN, content: packer.pack(span)? })
+    pub(super) fn span(span: &OtelSpan, json: Box<str>) -> Self {
+        Self { span_id: span.span_id, record: SPAN, content: String::from(json).into_bytes() }
     }
 
-    pub(super) fn log(packer: &mut Packer, digest: u64, log: &OtelLog) -> Result<Self, ApplyError> {
-        Ok(Self { span_id: log.span_id, record: digest.cast_signed(), content: packer.pack(log)? })
+    pub(super) fn log(digest: u64, log: &OtelLog, json: Box<str>) -> Self {
+        Self { span_id: log.span_id, record: digest.cast_signed(), content: String::from(json).into_bytes() }
     }
 
-    pub(super) fn open(&self, packer: &mut Packer) -> Result<Item, ApplyError> {
-        let damaged = || ApplyError::damaged("rm_otel_spans.content");
-        if self.record == SPAN {
-            return packer.open(&self.content).map(|span| Item::Span(Box::new(span))).ok_or_else(damaged);
-        }
-        packer.open(&self.content).map(|log| Item::Log(Box::new(log))).ok_or_else(damaged)
+    pub(super) fn open(&self) -> Result<Item, ApplyError> {
+        let item = match self.record {
+            SPAN => serde_json::from_slice(&self.content).map(|span| Item::Span(Box::new(span))),
+            _ => serde_json::from_slice(&self.content).map(|log| Item::Log(Box::new(log))),
+        };
+        item.map_err(|_| ApplyError::damaged("rm_otel_spans.content"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::ApplyError;
 use stash_domain::ids::{Digest, SubjectId, TraceId};
-use stash_domain::otel::frame::OtelFrame;
+use stash_domain::otel::frame::{OtelFrame, Recorded};
 use stash_domain::otel::{OtelLog, OtelSpan, OtelTraceId};
 use stash_domain::time::Timestamp;
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ pub(super) struct Part {
     pub(super) subject: SubjectId,
     pub(super) at: Timestamp,
     pub(super) step_id_key: Digest,
-    pub(super) spans: Vec<OtelSpan>,
-    pub(super) logs: Vec<OtelLog>,
+    pub(super) spans: Vec<Recorded<OtelSpan>>,
+    pub(super) logs: Vec<Recorded<OtelLog>>,
 }
 
 /// What is added to a trace: parts in the order of the log.

@@ -1,4 +1,4 @@
--- Spans and log records as they were sent. A span has record 0, a log record its digest. The content is JSON under zstd.
+-- Spans and log records as they were sent. A span has record 0, a log record its digest. The content is JSON.
 CREATE TABLE rm_otel_spans (
     owner_id uuid NOT NULL,
     trace_id uuid NOT NULL,
@@ -7,8 +7,7 @@ CREATE TABLE rm_otel_spans (
     content bytea NOT NULL,
     PRIMARY KEY (owner_id, trace_id, span_id, record)
 );
--- It is compressed already.
-ALTER TABLE rm_otel_spans ALTER COLUMN content SET STORAGE EXTERNAL;
+ALTER TABLE rm_otel_spans ALTER COLUMN content SET COMPRESSION lz4;
 
 -- Traces of which spans were sent live. `has_messages`: a call of a model is among them, so that there is something to show;
 -- `stands`: what is shown under the trace's id is what its spans give, and no import that came later.

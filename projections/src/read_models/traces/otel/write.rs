@@ -47,7 +47,7 @@ pub(super) async fn write(
         columns.take(change, &mut rows)?;
     }
     columns.before(tx, owner).await?;
-    rows.flush_all(tx).await?;
+    rows.flush(tx).await?;
     columns.after(tx, owner).await
 }
 
@@ -85,7 +85,7 @@ impl Columns {
             self.moved_indices.push(array_text(&indices));
         }
         rows.add_steps(steps)?;
-        rows.add_live_spans(trace, spans);
+        rows.add_live_spans(trace, &spans)?;
         rows.set_created(trace, change.created_at);
         rows.add_trace(summary, change.subject, FORMAT, change.updated_at)
     }
