@@ -118,6 +118,11 @@ impl Row<'_> {
         self.bytes(&value.to_be_bytes())
     }
 
+    /// `bigint`.
+    pub(crate) fn long(self, value: i64) -> Self {
+        self.bytes(&value.to_be_bytes())
+    }
+
     /// `numeric` without a fraction: number of digits in base 10,000, weight of the first, sign, scale, digits.
     pub(crate) fn numeric(mut self, value: u64) -> Self {
         // 10,000^5 is above the largest value.

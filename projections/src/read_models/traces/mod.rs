@@ -44,38 +44,43 @@ pub(super) async fn apply(
         for event in item.events() {
             match event {
                 Event::TracesImported(event) => {
-                    let rows = gathered.import(tx, owner).await?;
+                    let rows = gathered.import(tx, owner, tools).await?;
                     import(tx, rows, item, event, tools).await?;
                 }
                 Event::OtelReceived(event) => {
-                    gathered.live(tx, owner).await?.receive(tx, item, event, tools).await?;
+                    gathered.live(tx, owner, tools).await?.receive(item.context().recorded_at, event);
                 }
                 Event::TraceDeleted(event) => {
                     // What was gathered comes before the deletion.
-                    gathered.flush(tx).await?;
+                    gathered.flush(tx, tools).await?;
                     shredded.push((owner, delete(tx, owner, event, tools).await?));
                 }
                 _ => {}
             }
         }
     }
-    gathered.flush(tx).await?;
+    gathered.flush(tx, tools).await?;
     Ok(shredded)
 }
 
 /// What is not written yet: rows of imports, or what was sent live, of one owner. It is written before anything else is
 /// gathered, so that all of it takes effect in the order of the log.
-enum Gathered {
+enum Gathered<'a> {
     Nothing,
     Imports(Box<Rows>),
-    Live(Live),
+    Live(Live<'a>),
 }
 
-impl Gathered {
+impl<'a> Gathered<'a> {
     /// To gather an import of this owner.
-    async fn import(&mut self, tx: &mut PgConnection, owner: OwnerId) -> Result<&mut Rows, ApplyError> {
+    async fn import(
+        &mut self,
+        tx: &mut PgConnection,
+        owner: OwnerId,
+        tools: &Tools,
+    ) -> Result<&mut Rows, ApplyError> {
         if !matches!(self, Self::Imports(rows) if rows.owner() == owner) {
-            self.flush(tx).await?;
+            self.flush(tx, tools).await?;
             *self = Self::Imports(Box::new(Rows::new(owner)));
         }
         match self {
@@ -85,9 +90,14 @@ impl Gathered {
     }
 
     /// To gather what was sent to this owner's traces.
-    async fn live(&mut self, tx: &mut PgConnection, owner: OwnerId) -> Result<&mut Live, ApplyError> {
+    async fn live(
+        &mut self,
+        tx: &mut PgConnection,
+        owner: OwnerId,
+        tools: &Tools,
+    ) -> Result<&mut Live<'a>, ApplyError> {
         if !matches!(self, Self::Live(live) if live.owner() == owner) {
-            self.flush(tx).await?;
+            self.flush(tx, tools).await?;
             *self = Self::Live(Live::new(owner));
         }
         match self {
@@ -96,11 +106,11 @@ impl Gathered {
         }
     }
 
-    async fn flush(&mut self, tx: &mut PgConnection) -> Result<(), ApplyError> {
+    async fn flush(&mut self, tx: &mut PgConnection, tools: &Tools) -> Result<(), ApplyError> {
         match std::mem::replace(self, Self::Nothing) {
             Self::Nothing => Ok(()),
             Self::Imports(mut rows) => rows.flush(tx).await,
-            Self::Live(mut live) => live.flush(tx).await,
+            Self::Live(live) => live.apply(tx, tools).await,
         }
     }
 }

@@ -61,6 +61,8 @@ pub(super) struct Change {
     pub(super) trace: TraceId,
     pub(super) external_id: String,
     pub(super) sent: Vec<Packed>,
+    /// Whether the table has none of what was sent.
+    pub(super) sent_is_new: bool,
     pub(super) extent: Extent,
     pub(super) has_messages: bool,
     pub(super) stands: bool,
@@ -119,7 +121,7 @@ pub(super) fn add(held: Option<Held>, addition: Addition, packer: &mut Packer) -
     match grown {
         Ok(grown) if goes_on && grown.keep == tally.steps() => {
             let sent = rows.into_iter().map(|(_, row)| row).collect();
-            let built = Built { state, grown, tally, whole: is_new, steps, spans, full: false };
+            let built = Built { state, grown, tally, whole: is_new, sent_is_new: true, steps, spans, full: false };
             built.write(&of, sent, extent, last, packer)
         }
         _ => Ok(Outcome::NeedsAll(Box::new(Pending { of, stored, rows }))),
@@ -170,6 +172,7 @@ struct Built {
     /// Of the steps that the addition keeps.
     tally: Tally,
     whole: bool,
+    sent_is_new: bool,
     /// Rows that the tables have of it.
     steps: u32,
     spans: u32,
@@ -180,7 +183,7 @@ impl Built {
     /// From all its spans.
     fn anew(of: &Of, state: TraceState, grown: Grown) -> Self {
         let tally = Tally::new(of.trace, of.step_id_key.0, None);
-        Self { state, grown, tally, whole: true, steps: 0, spans: 0, full: false }
+        Self { state, grown, tally, whole: true, sent_is_new: false, steps: 0, spans: 0, full: false }
     }
 
     /// What to write. `last`: the last part that brought something.
@@ -192,7 +195,7 @@ impl Built {
         last: usize,
         packer: &mut Packer,
     ) -> Result<Outcome, ApplyError> {
-        let Self { state, grown, mut tally, whole, steps: steps_before, spans, full } = self;
+        let Self { state, grown, mut tally, whole, sent_is_new, steps: steps_before, spans, full } = self;
         let Some(mark) = of.marks.get(last).copied() else { return Ok(Outcome::Nothing) };
         let (first_index, settled) = (grown.keep, state.settled_steps());
         let mut kept = None;
@@ -226,6 +229,7 @@ impl Built {
             trace: of.trace,
             external_id: of.otel_id.to_string(),
             sent,
+            sent_is_new,
             extent,
             has_messages,
             stands: has_messages,

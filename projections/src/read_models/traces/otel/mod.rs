@@ -1,6 +1,6 @@
 //! `rm_otel_spans`, `rm_otel_traces`, `rm_otel_states`: what was sent live, and the traces that it makes.
 //!
-//! 1. Frames of an owner are gathered, over many records, and opened.
+//! 1. Requests of an owner are gathered, over many records, and their frames opened.
 //! 2. What is remembered of their traces is loaded, and what is new is added to it, side by side on all cores ([`assemble`]).
 //! 3. Traces that have to be built again get all of their spans, which the tables have.
 //! 4. Everything is written, by the same code that writes imports.
@@ -18,17 +18,18 @@ mod write;
 
 use super::rows::{FLUSH_BYTES, Rows};
 use crate::error::ApplyError;
-use crate::read_models::{Accepted, Tools, bundle_error};
+use crate::read_models::{Tools, bundle_error};
 use assemble::{Change, Outcome, Pending};
 use memo::Held;
 use packed::{Packed, Packer};
-use parts::{Addition, Sealed};
+use parts::{Addition, Found, Sealed};
 use sqlx::PgConnection;
 use stash_domain::events::OtelReceived;
-use stash_domain::ids::OwnerId;
+use stash_domain::ids::{OwnerId, SubjectId};
 use stash_domain::otel::OtelSpanId;
 use stash_domain::sealed::Opened;
-use stash_infra::bundle::BundleReader;
+use stash_domain::time::Timestamp;
+use stash_infra::bundle::{BundleReader, Frame};
 use stash_infra::seal::Purpose;
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -38,16 +39,21 @@ pub(in crate::read_models) const DDL: &str = include_str!("table.sql");
 /// Stored spans that are loaded at once to build traces again, unless one trace has more.
 const STORED_ROWS_TARGET: i64 = 4_000;
 
-/// What was sent of one owner's traces and is to be applied.
-pub(super) struct Live {
+/// Requests of one owner that are to be applied.
+pub(super) struct Live<'a> {
     owner: OwnerId,
-    frames: Vec<Sealed>,
-    bytes: usize,
+    requests: Vec<(Timestamp, &'a OtelReceived)>,
 }
 
-impl Live {
+/// What is assembled and is to be written.
+struct Ready {
+    rows: Rows,
+    changes: Vec<Change>,
+}
+
+impl<'a> Live<'a> {
     pub(super) fn new(owner: OwnerId) -> Self {
-        Self { owner, frames: Vec::new(), bytes: 0 }
+        Self { owner, requests: Vec::new() }
     }
 
     pub(super) fn owner(&self) -> OwnerId {
@@ -55,36 +61,42 @@ impl Live {
     }
 
     /// Gathers a request.
-    pub(super) async fn receive(
-        &mut self,
-        tx: &mut PgConnection,
-        item: &Accepted<'_>,
-        event: &OtelReceived,
-        tools: &Tools,
-    ) -> Result<(), ApplyError> {
-        let (keys, store) = (tools.keys.clone(), tools.store.clone());
-        let mut reader = BundleReader::open(keys, store, self.owner, Purpose::OTEL_FRAMES, event.bundle.clone())
-            .map_err(bundle_error)?;
-        while let Some(frame) = reader.next().await.map_err(bundle_error)? {
-            // Of a trace that was deleted later in the log.
-            let Opened::Clear(plain) = frame.content else { continue };
-            self.bytes += plain.len();
-            self.frames.push(Sealed { subject: frame.subject, at: item.context().recorded_at, plain });
-            if self.bytes >= FLUSH_BYTES {
-                self.flush(tx).await?;
-            }
-        }
-        Ok(())
+    pub(super) fn receive(&mut self, at: Timestamp, event: &'a OtelReceived) {
+        self.requests.push((at, event));
     }
 
-    /// Applies what is gathered.
-    pub(super) async fn flush(&mut self, tx: &mut PgConnection) -> Result<(), ApplyError> {
-        self.bytes = 0;
-        let frames = std::mem::take(&mut self.frames);
-        if frames.is_empty() {
-            return Ok(());
+    /// Applies what is gathered, some of it at a time. One part is written while the next is opened: the database works on one
+    /// while this process works on the other.
+    pub(super) async fn apply(mut self, tx: &mut PgConnection, tools: &Tools) -> Result<(), ApplyError> {
+        let requests = std::mem::take(&mut self.requests);
+        let mut frames = Frames::new(self.owner, requests, tools);
+        let mut ready = None;
+        loop {
+            let (written, opened) = tokio::join!(self.write(tx, ready.take()), frames.next());
+            written?;
+            let opened = opened?;
+            if opened.is_empty() {
+                return Ok(());
+            }
+            let (made, pending) = self.assemble(tx, opened).await?;
+            ready = Some(made);
+            if !pending.is_empty() {
+                // They are built from the tables, which must have all that comes before.
+                self.write(tx, ready.take()).await?;
+                self.build_again(tx, pending).await?;
+            }
         }
-        let opened = side_by_side(frames, parts::open).await?.into_iter().flatten().collect();
+    }
+
+    async fn write(&self, tx: &mut PgConnection, ready: Option<Ready>) -> Result<(), ApplyError> {
+        match ready {
+            Some(Ready { rows, changes }) => write::write(tx, self.owner, rows, changes).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Adds to the traces what was opened. All that was added before is written.
+    async fn assemble(&self, tx: &mut PgConnection, opened: Vec<Found>) -> Result<(Ready, Vec<Pending>), ApplyError> {
         let additions = parts::by_trace(opened);
         let mut rows = Rows::new(self.owner);
         for addition in &additions {
@@ -105,8 +117,7 @@ impl Live {
                 Outcome::NeedsAll(trace) => pending.push(*trace),
             }
         }
-        write::write(tx, self.owner, rows, changes).await?;
-        self.build_again(tx, pending).await
+        Ok((Ready { rows, changes }, pending))
     }
 
     async fn load(&self, tx: &mut PgConnection, additions: &[Addition]) -> Result<HashMap<Uuid, Held>, ApplyError> {
@@ -148,6 +159,49 @@ impl Live {
             write::write(tx, self.owner, Rows::new(self.owner), changes.collect()).await?;
         }
         Ok(())
+    }
+}
+
+/// Frames of requests, in their order.
+struct Frames<'a> {
+    owner: OwnerId,
+    requests: std::vec::IntoIter<(Timestamp, &'a OtelReceived)>,
+    tools: &'a Tools,
+    reading: Option<(Timestamp, BundleReader)>,
+}
+
+impl<'a> Frames<'a> {
+    fn new(owner: OwnerId, requests: Vec<(Timestamp, &'a OtelReceived)>, tools: &'a Tools) -> Self {
+        Self { owner, requests: requests.into_iter(), tools, reading: None }
+    }
+
+    /// The next frames, opened: of about [`FLUSH_BYTES`], and none at the end.
+    async fn next(&mut self) -> Result<Vec<Found>, ApplyError> {
+        let (mut frames, mut bytes) = (Vec::new(), 0);
+        while bytes < FLUSH_BYTES {
+            let Some((subject, at, plain)) = self.frame().await? else { break };
+            bytes += plain.len();
+            frames.push(Sealed { subject, at, plain });
+        }
+        Ok(side_by_side(frames, parts::open).await?.into_iter().flatten().collect())
+    }
+
+    /// The next frame whose key is there: a trace's that was deleted later in the log is passed over.
+    async fn frame(&mut self) -> Result<Option<(SubjectId, Timestamp, Vec<u8>)>, ApplyError> {
+        loop {
+            let Some((at, reader)) = &mut self.reading else {
+                let Some((at, event)) = self.requests.next() else { return Ok(None) };
+                let (keys, store) = (self.tools.keys.clone(), self.tools.store.clone());
+                let reader = BundleReader::open(keys, store, self.owner, Purpose::OTEL_FRAMES, event.bundle.clone());
+                self.reading = Some((at, reader.map_err(bundle_error)?));
+                continue;
+            };
+            match reader.next().await.map_err(bundle_error)? {
+                None => self.reading = None,
+                Some(Frame { subject, content: Opened::Clear(plain), .. }) => return Ok(Some((subject, *at, plain))),
+                Some(_) => {}
+            }
+        }
     }
 }
 

@@ -32,26 +32,26 @@ pub(super) struct Addition {
 }
 
 /// A frame opened.
-pub(super) struct Opened {
+pub(super) struct Found {
     trace: TraceId,
     otel_id: OtelTraceId,
     part: Part,
 }
 
 /// Opens frames.
-pub(super) fn open(frames: Vec<Sealed>) -> Result<Vec<Opened>, ApplyError> {
+pub(super) fn open(frames: Vec<Sealed>) -> Result<Vec<Found>, ApplyError> {
     let open = |Sealed { subject, at, plain }: Sealed| {
         let frame = OtelFrame::decode(&plain).map_err(|error| ApplyError::poison("frame_damaged", error))?;
         let OtelFrame { trace_id, otel_id, step_id_key, spans, logs } = frame;
-        Ok(Opened { trace: trace_id, otel_id, part: Part { subject, at, step_id_key, spans, logs } })
+        Ok(Found { trace: trace_id, otel_id, part: Part { subject, at, step_id_key, spans, logs } })
     };
     frames.into_iter().map(open).collect()
 }
 
 /// Puts together what belongs to one trace.
-pub(super) fn by_trace(opened: Vec<Opened>) -> Vec<Addition> {
+pub(super) fn by_trace(opened: Vec<Found>) -> Vec<Addition> {
     let mut traces: BTreeMap<TraceId, Addition> = BTreeMap::new();
-    for Opened { trace, otel_id, part } in opened {
+    for Found { trace, otel_id, part } in opened {
         let addition = traces.entry(trace).or_insert_with(|| Addition { trace, otel_id, parts: Vec::new() });
         addition.parts.push(part);
     }

@@ -1,6 +1,7 @@
 //! Writes what additions made of their traces, a statement for each table.
 
 use super::assemble::{Change, Shown};
+use crate::copy::CopyRows;
 use crate::error::ApplyError;
 use crate::read_models::traces::rows::{Rows, array_text};
 use sqlx::PgConnection;
@@ -18,6 +19,8 @@ struct Columns {
     moved_traces: Vec<Uuid>,
     moved_spans: Vec<String>,
     moved_indices: Vec<String>,
+    /// Spans and log records that the table has not.
+    new: CopyRows,
     sent_traces: Vec<Uuid>,
     sent_spans: Vec<Vec<u8>>,
     sent_records: Vec<i64>,
@@ -44,7 +47,7 @@ pub(super) async fn write(
 ) -> Result<(), ApplyError> {
     let mut columns = Columns::default();
     for change in changes {
-        columns.take(change, &mut rows)?;
+        columns.take(owner, change, &mut rows)?;
     }
     columns.before(tx, owner).await?;
     rows.flush(tx).await?;
@@ -52,9 +55,14 @@ pub(super) async fn write(
 }
 
 impl Columns {
-    fn take(&mut self, change: Change, rows: &mut Rows) -> Result<(), ApplyError> {
+    fn take(&mut self, owner: OwnerId, change: Change, rows: &mut Rows) -> Result<(), ApplyError> {
         let trace = change.trace;
         for row in change.sent {
+            if change.sent_is_new {
+                let fields = self.new.row(trace.0).uuid(owner.0).uuid(trace.0).bytes(row.span_id.bytes());
+                fields.long(row.record).bytes(&row.content).end()?;
+                continue;
+            }
             self.sent_traces.push(trace.0);
             self.sent_spans.push(row.span_id.bytes().to_vec());
             self.sent_records.push(row.record);
@@ -117,14 +125,17 @@ impl Columns {
         if self.traces.is_empty() {
             return Ok(());
         }
-        sqlx::query(include_str!("upsert_spans.sql"))
-            .bind(owner.0)
-            .bind(self.sent_traces)
-            .bind(self.sent_spans)
-            .bind(self.sent_records)
-            .bind(self.sent_contents)
-            .execute(&mut *tx)
-            .await?;
+        self.new.write(tx, include_str!("copy_spans.sql")).await?;
+        if !self.sent_traces.is_empty() {
+            sqlx::query(include_str!("upsert_spans.sql"))
+                .bind(owner.0)
+                .bind(self.sent_traces)
+                .bind(self.sent_spans)
+                .bind(self.sent_records)
+                .bind(self.sent_contents)
+                .execute(&mut *tx)
+                .await?;
+        }
         sqlx::query(include_str!("upsert_traces.sql"))
             .bind(owner.0)
             .bind(&self.traces)
