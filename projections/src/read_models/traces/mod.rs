@@ -73,12 +73,7 @@ enum Gathered<'a> {
 
 impl<'a> Gathered<'a> {
     /// To gather an import of this owner.
-    async fn import(
-        &mut self,
-        tx: &mut PgConnection,
-        owner: OwnerId,
-        tools: &Tools,
-    ) -> Result<&mut Rows, ApplyError> {
+    async fn import(&mut self, tx: &mut PgConnection, owner: OwnerId, tools: &Tools) -> Result<&mut Rows, ApplyError> {
         if !matches!(self, Self::Imports(rows) if rows.owner() == owner) {
             self.flush(tx, tools).await?;
             *self = Self::Imports(Box::new(Rows::new(owner)));
