@@ -1,7 +1,7 @@
 //! The figures: their names, units and targets, and the file they are kept in.
 //!
 //! `results.json` is `{commit, machine, figures: [{name, value, unit, better}]}`; a figure that was measured beside another
-//! program's carries `peer`, `peer_value` and `ratio` too. A run of some figures keeps the others of the same commit on the same
+//! program's carries `peer`, `peer_value` and `ratio` too (how many times as good, whichever way is better). A run of some figures keeps the others of the same commit on the same
 //! machine and drops those of any other, so that one file never mixes two.
 
 use crate::machine::Machine;
@@ -43,8 +43,17 @@ impl Kind {
 
     /// A measured value.
     pub(crate) fn is(&'static self, value: f64, note: impl Into<String>) -> Measured {
-        Measured { kind: self, value, note: note.into() }
+        Measured { kind: self, value, note: note.into(), peer: None }
     }
+}
+
+/// Another program, measured in the same run.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    /// Its name, with its version where one says it.
+    pub(crate) name: String,
+    /// Its value of the same figure.
+    pub(crate) value: f64,
 }
 
 /// A value, and what to know of it.
@@ -56,6 +65,25 @@ pub(crate) struct Measured {
     pub(crate) value: f64,
     /// How it came about; shown, not kept.
     pub(crate) note: String,
+    /// What it was measured beside.
+    pub(crate) peer: Option<Peer>,
+}
+
+impl Measured {
+    /// Beside another program's value.
+    pub(crate) fn beside(self, name: impl Into<String>, value: f64) -> Self {
+        Self { peer: Some(Peer { name: name.into(), value }), ..self }
+    }
+
+    /// How many times as good as the other program.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        let peer = self.peer.as_ref()?;
+        let (over, under) = match self.kind.better {
+            Better::Higher => (self.value, peer.value),
+            Better::Lower => (peer.value, self.value),
+        };
+        (under != 0.0).then_some(over / under)
+    }
 }
 
 /// A figure in the file.
@@ -89,16 +117,21 @@ pub(crate) fn keep(path: &Path, machine: &Machine, measured: &[Measured]) -> any
     let mut figures = before
         .filter(|before| before.commit == machine.commit && before.machine == machine.description)
         .map_or_else(Vec::new, |before| before.figures);
-    for Measured { kind, value, .. } in measured {
+    // Three digits after the point are more than any of these repeats to; what is far smaller keeps three of its own.
+    let short = |value: f64| match value.abs() {
+        size if size >= 0.1 || size == 0.0 => (value * 1000.0).round() / 1000.0,
+        _ => format!("{value:.2e}").parse().unwrap_or(value),
+    };
+    for figure in measured {
+        let kind = figure.kind;
         let figure = Figure {
             name: kind.name.to_owned(),
-            // Three digits after the point are more than any of these repeats to.
-            value: (value * 1000.0).round() / 1000.0,
+            value: short(figure.value),
             unit: kind.unit.to_owned(),
             better: kind.better,
-            peer: None,
-            peer_value: None,
-            ratio: None,
+            peer: figure.peer.as_ref().map(|peer| peer.name.clone()),
+            peer_value: figure.peer.as_ref().map(|peer| short(peer.value)),
+            ratio: figure.ratio().map(short),
         };
         match figures.iter_mut().find(|known| known.name == figure.name) {
             Some(known) => *known = figure,
@@ -142,7 +175,12 @@ mod tests {
                 {"name": "size", "value": 2.0, "unit": "MB", "better": "lower"},
             ]})
         );
-        keep(&path, &of("b"), &[SIZE.is(4.0, "")]).unwrap();
-        assert_eq!(read(&path)["figures"].as_array().unwrap().len(), 1);
+        keep(&path, &of("b"), &[SIZE.is(4.0, "").beside("other 1", 6.0)]).unwrap();
+        assert_eq!(
+            read(&path)["figures"],
+            serde_json::json!([{"name": "size", "value": 4.0, "unit": "MB", "better": "lower",
+                "peer": "other 1", "peer_value": 6.0, "ratio": 1.5}])
+        );
+        assert_eq!(SPEED.is(4.0, "").beside("other", 2.0).ratio(), Some(2.0));
     }
 }

@@ -102,6 +102,14 @@ impl Connection {
         self.post_as(path, "application/json", body).await
     }
 
+    /// A request of a route beside the API.
+    pub(crate) async fn post_plain(&mut self, path: &str, kind: &str, body: &[u8]) -> anyhow::Result<Answer> {
+        let length = body.len();
+        self.begin("POST", &[path], format_args!("Content-Type: {kind}\r\nContent-Length: {length}\r\n"));
+        self.request.extend_from_slice(body);
+        self.exchange().await
+    }
+
     /// A request of the API whose body is of this media type.
     pub(crate) async fn post_as(&mut self, path: &str, kind: &str, body: &[u8]) -> anyhow::Result<Answer> {
         let length = body.len();

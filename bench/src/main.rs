@@ -12,6 +12,8 @@ mod load;
 mod machine;
 mod memory;
 mod options;
+mod peer;
+mod phoenix;
 mod server;
 mod spans;
 mod statistics;

@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 pub(crate) fn of(measured: &[Measured]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["figure", "value", "unit", "target", "", "note"]);
+    table.set_header(["figure", "value", "unit", "target", "", "beside", "times as good", "note"]);
     for figure in measured {
         let kind = figure.kind;
         let target = kind.target.map_or_else(String::new, |target| {
@@ -19,9 +19,20 @@ pub(crate) fn of(measured: &[Measured]) -> String {
             Some(false) => "missed",
             None => "",
         };
-        table.add_row([kind.name, &number(figure.value), kind.unit, &target, verdict, &figure.note]);
+        let beside = figure.peer.as_ref().map(|peer| format!("{}: {}", peer.name, number(peer.value)));
+        let ratio = figure.ratio().map(number);
+        table.add_row([
+            kind.name,
+            &number(figure.value),
+            kind.unit,
+            &target,
+            verdict,
+            beside.as_deref().unwrap_or_default(),
+            ratio.as_deref().unwrap_or_default(),
+            &figure.note,
+        ]);
     }
-    for column in [1, 3] {
+    for column in [1, 3, 6] {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }

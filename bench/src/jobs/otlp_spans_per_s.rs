@@ -4,17 +4,20 @@
 //! whole history) as fast as they are answered. Acknowledged counts to the last answer; readable to when a read at the position of
 //! each sender's last answer succeeds, after which some of the traces are read whole. The memory is the highest sum of the server's
 //! and Postgres's proportional sizes, looked at four times a second.
+//!
+//! Beside it, in the same run: Arize Phoenix on its own SQLite, with less of the same load; readable is when it counts all spans.
 
 use crate::bench::{Bench, Log};
 use crate::figure::{Better, Kind, Measured};
 use crate::http::{Access, Connection};
 use crate::load::read_at;
 use crate::memory;
-use crate::server::{Place, Server};
+use crate::phoenix::Phoenix;
 use crate::spans::{Calls, History, external_id, steps_of};
 use anyhow::ensure;
 use serde::Deserialize;
 use std::cell::Cell;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::task::{JoinSet, LocalSet};
@@ -29,6 +32,9 @@ const SENDERS: usize = 4;
 const CALLS: u64 = 10;
 const BATCH: u64 = 50;
 
+/// Media type of the requests.
+const PROTOBUF: &str = "application/x-protobuf";
+
 /// How often the memory is looked at.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -41,36 +47,93 @@ struct Trace {
     spans: Vec<serde::de::IgnoredAny>,
 }
 
+/// Spans sent to the other program: its figures do not change with more, and it takes long.
+const PEER_BATCHES: u64 = 200;
+
 /// Measures.
 pub(super) async fn run(bench: &mut Bench) -> anyhow::Result<Vec<Measured>> {
     let place = bench.place(Log::Postgres)?;
     let server = place.start().await?;
     let batches = bench.full_or_quick(4_000, 40);
     let local = LocalSet::new();
-    let (acked, readable, peak_mb) = local.run_until(load(&place, &server, batches)).await?;
+    let target = Target { access: &server.access, pid: server.pid(), folder: &place.data, server: Routes::Stash };
+    let ours = local.run_until(load(target, batches)).await?;
     let traces = batches * BATCH / CALLS;
     check(&server.access, traces).await?;
     server.stop()?;
+    let phoenix = match beside(bench).await {
+        Ok(measured) => Some(measured),
+        Err(error) => {
+            eprintln!("nothing to measure beside: {error:#}");
+            None
+        }
+    };
     let spans = (batches * BATCH) as f64;
-    let note = format!("{spans} spans in {:.1} s", acked.as_secs_f64());
-    let late = readable.saturating_sub(acked);
-    let readable_note = format!("{:.2} s after the last answer", late.as_secs_f64());
-    Ok(vec![
-        KINDS[0].is(spans / acked.as_secs_f64(), note),
-        KINDS[1].is(spans / readable.as_secs_f64(), readable_note),
-        KINDS[2].is(peak_mb, "server and Postgres together"),
-    ])
+    let late = ours.readable.saturating_sub(ours.acked).as_secs_f64();
+    let figures = vec![
+        KINDS[0].is(ours.acked_rate(), format!("{spans} spans in {:.1} s", ours.acked.as_secs_f64())),
+        KINDS[1].is(ours.readable_rate(), format!("{late:.2} s after the last answer")),
+        KINDS[2].is(ours.peak_mb, "server and Postgres together"),
+    ];
+    let Some(theirs) = phoenix else { return Ok(figures) };
+    let values = [theirs.acked_rate(), theirs.readable_rate(), theirs.peak_mb];
+    let with_peer = figures.into_iter().zip(values);
+    Ok(with_peer.map(|(figure, value)| figure.beside("arize-phoenix 20.26.1", value)).collect())
+}
+
+/// The same load on Arize Phoenix.
+async fn beside(bench: &mut Bench) -> anyhow::Result<Loaded> {
+    let batches = bench.full_or_quick(PEER_BATCHES, 40);
+    let phoenix = Phoenix::start(&bench.repository, bench.path("phoenix")).await?;
+    let (pid, folder) = (phoenix.pid(), phoenix.folder.clone());
+    let target = Target { access: &phoenix.access, pid, folder: &folder, server: Routes::Phoenix(&phoenix) };
+    LocalSet::new().run_until(load(target, batches)).await
+}
+
+/// What is loaded.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    access: &'a Access,
+    pid: u32,
+    folder: &'a Path,
+    server: Routes<'a>,
+}
+
+/// Whose routes it has.
+#[derive(Clone, Copy)]
+enum Routes<'a> {
+    Stash,
+    Phoenix(&'a Phoenix),
+}
+
+/// What a load did.
+struct Loaded {
+    spans: f64,
+    acked: Duration,
+    readable: Duration,
+    peak_mb: f64,
+}
+
+impl Loaded {
+    fn acked_rate(&self) -> f64 {
+        self.spans / self.acked.as_secs_f64()
+    }
+
+    fn readable_rate(&self) -> f64 {
+        self.spans / self.readable.as_secs_f64()
+    }
 }
 
 /// Sends everything; the times to the last answer and to the last read, and the highest memory.
-async fn load(place: &Place, server: &Server, batches: u64) -> anyhow::Result<(Duration, Duration, f64)> {
+async fn load(target: Target<'_>, batches: u64) -> anyhow::Result<Loaded> {
     let calls = Rc::new(Calls::new(CALLS, History::Full));
     let next = Rc::new(Cell::new(0));
+    let is_stash = matches!(target.server, Routes::Stash);
     let mut senders = JoinSet::new();
     let begin = Instant::now();
     for _ in 0..SENDERS {
         let (calls, next) = (Rc::clone(&calls), Rc::clone(&next));
-        let mut connection = Connection::open(&server.access).await?;
+        let mut connection = Connection::open(target.access).await?;
         senders.spawn_local(async move {
             let mut position = None;
             loop {
@@ -81,7 +144,10 @@ async fn load(place: &Place, server: &Server, batches: u64) -> anyhow::Result<(D
                 next.set(batch + 1);
                 let spans = batch * BATCH..(batch + 1) * BATCH;
                 let body = calls.request(spans.map(|span| (span / CALLS, span % CALLS)));
-                let answer = connection.post_as("/otel/v1/traces", "application/x-protobuf", &body).await?;
+                let answer = match is_stash {
+                    true => connection.post_as("/otel/v1/traces", PROTOBUF, &body).await?,
+                    false => connection.post_plain("/v1/traces", PROTOBUF, &body).await?,
+                };
                 answer.expect(200)?;
                 ensure!(answer.body.is_empty(), "spans were not taken");
                 position = answer.position;
@@ -89,25 +155,32 @@ async fn load(place: &Place, server: &Server, batches: u64) -> anyhow::Result<(D
         });
     }
     let done = Rc::new(Cell::new(false));
-    let looking = tokio::task::spawn_local(look(server.pid(), place.clone(), Rc::clone(&done)));
+    let looking = tokio::task::spawn_local(look(target.pid, target.folder.to_owned(), Rc::clone(&done)));
     let mut last = Vec::new();
     while let Some(sender) = senders.join_next().await {
         last.push(sender??);
     }
     let acked = begin.elapsed();
-    for (mut connection, position) in last {
-        ensure!(read_at(&mut connection, "/traces?limit=1", position.as_deref()).await?, "spans cannot be read");
+    let spans = batches * BATCH;
+    match target.server {
+        Routes::Phoenix(phoenix) => phoenix.shows(spans).await?,
+        Routes::Stash => {
+            for (mut connection, position) in last {
+                let read = read_at(&mut connection, "/traces?limit=1", position.as_deref()).await?;
+                ensure!(read, "spans cannot be read");
+            }
+        }
     }
     let readable = begin.elapsed();
     done.set(true);
-    Ok((acked, readable, looking.await??))
+    Ok(Loaded { spans: spans as f64, acked, readable, peak_mb: looking.await?? })
 }
 
 /// The highest memory until it is done.
-async fn look(pid: u32, place: Place, done: Rc<Cell<bool>>) -> anyhow::Result<f64> {
+async fn look(pid: u32, folder: PathBuf, done: Rc<Cell<bool>>) -> anyhow::Result<f64> {
     let mut peak_mb: f64 = 0.0;
     while !done.get() {
-        peak_mb = peak_mb.max(memory::proportional_mb(pid, &place.data)?.0);
+        peak_mb = peak_mb.max(memory::proportional_mb(pid, &folder)?.0);
         tokio::time::sleep(LOOK).await;
     }
     Ok(peak_mb)
