@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use uuid::Uuid;
 
 /// Plain bytes of frames after which rows are written. The next ones are gathered meanwhile, so that twice as much may be held.
-pub(super) const FLUSH_BYTES: usize = 8 * 1024 * 1024;
+const FLUSH_BYTES: usize = 8 * 1024 * 1024;
 
 /// Rows of one owner.
 pub(super) struct Rows {

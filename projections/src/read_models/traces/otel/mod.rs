@@ -16,7 +16,7 @@ mod parts;
 mod sets;
 mod write;
 
-use super::rows::{FLUSH_BYTES, Rows};
+use super::rows::Rows;
 use crate::error::ApplyError;
 use crate::read_models::{Tools, bundle_error};
 use assemble::{Change, Outcome, Pending};
@@ -38,6 +38,9 @@ pub(in crate::read_models) const DDL: &str = include_str!("table.sql");
 
 /// Stored spans that are loaded at once to build traces again, unless one trace has more.
 const STORED_ROWS_TARGET: i64 = 4_000;
+
+/// Plain bytes of frames that are applied at once. While spans become rows, several forms of them are held.
+const PART_BYTES: usize = 4 * 1024 * 1024;
 
 /// Requests of one owner that are to be applied.
 pub(super) struct Live<'a> {
@@ -175,10 +178,10 @@ impl<'a> Frames<'a> {
         Self { owner, requests: requests.into_iter(), tools, reading: None }
     }
 
-    /// The next frames, opened: of about [`FLUSH_BYTES`], and none at the end.
+    /// The next frames, opened: of about [`PART_BYTES`], and none at the end.
     async fn next(&mut self) -> Result<Vec<Found>, ApplyError> {
         let (mut frames, mut bytes) = (Vec::new(), 0);
-        while bytes < FLUSH_BYTES {
+        while bytes < PART_BYTES {
             let Some((subject, at, plain)) = self.frame().await? else { break };
             bytes += plain.len();
             frames.push(Sealed { subject, at, plain });
