@@ -6,6 +6,7 @@ use stash_domain::ids::{
     CommandId, Digest, ImportId, OwnerId, SubjectId, TraceId, content_subject, made_by, trace_id_of,
 };
 use stash_domain::limits::FRAME_BYTES_TARGET;
+use stash_domain::frame::BadFrame;
 use stash_domain::otel::frame::OtelFrame;
 use stash_domain::otel::json::Decoded;
 use stash_domain::otel::{OtelLog, OtelSpan, OtelTraceId};
@@ -51,15 +52,16 @@ pub(super) async fn seal(
     let frames_at_least = body_bytes.div_ceil(FRAME_BYTES_TARGET).max(1);
     let items = usize::try_from(span_count.saturating_add(log_count)).unwrap_or(usize::MAX);
     let per_frame = items.div_ceil(frames_at_least).max(1);
+    let mut frames = Vec::new();
     for ((otel_id, trace_id), group) in traces.into_iter().zip(groups.into_values()) {
         let identity = keys.get(&trace_id.into()).ok_or(ImportError::Stopped)?;
         let key = keys.get(&content_subject(import_id, trace_id)).ok_or(ImportError::Stopped)?;
         let step_id_key = Digest(identity.step_id_key());
-        for frame in cut(OtelFrame { trace_id, otel_id, step_id_key, spans: group.spans, logs: group.logs }, per_frame)
-        {
-            let plain = encode(frame).await?;
-            writer.push(key, plain).await?;
-        }
+        let whole = OtelFrame { trace_id, otel_id, step_id_key, spans: group.spans, logs: group.logs };
+        frames.extend(cut(whole, per_frame).into_iter().map(|frame| (key.clone(), frame)));
+    }
+    for (key, plain) in encode(frames).await? {
+        writer.push(&key, plain).await?;
     }
     let bundle = writer.finish().await?;
     let event = OtelReceived { import_id, trace_count: count(subjects.len() / 2), span_count, log_count, bundle };
@@ -91,9 +93,11 @@ fn cut(whole: OtelFrame, per_frame: usize) -> Vec<OtelFrame> {
     frames
 }
 
-/// Small frames are encoded at once, large ones where they keep no other request waiting.
-async fn encode(frame: OtelFrame) -> Result<Vec<u8>, ImportError> {
-    let encoded = tokio::task::spawn_blocking(move || frame.encode()).await;
-    let encoded = encoded.map_err(|_| ImportError::Bundle(BundleError::Stopped))?;
+/// All in one go on a blocking thread. Each such errand waits for a processor behind whatever else is at work: one for each trace
+/// made a request take several times as long.
+async fn encode(frames: Vec<(SubjectKey, OtelFrame)>) -> Result<Vec<(SubjectKey, Vec<u8>)>, ImportError> {
+    let encode = move || frames.into_iter().map(|(key, frame)| Ok((key, frame.encode()?))).collect();
+    let encoded: Result<_, BadFrame> =
+        tokio::task::spawn_blocking(encode).await.map_err(|_| ImportError::Bundle(BundleError::Stopped))?;
     encoded.map_err(|error| ImportError::Frame(error.to_string()))
 }
