@@ -1,4 +1,4 @@
-//! Everything that talks to the outside: the event log, Postgres, the artifact store, keys, configuration, telemetry.
+//! Everything that talks to the outside: the event log, Postgres, the artifact store, keys, configuration, telemetry, language models.
 
 pub mod artifacts;
 pub mod bundle;
@@ -8,6 +8,7 @@ pub mod event_log;
 pub mod http;
 pub mod identity;
 pub mod lease;
+pub mod llm;
 pub mod postgres;
 pub mod seal;
 pub mod subject_keys;

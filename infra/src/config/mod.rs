@@ -13,6 +13,7 @@ mod environment;
 mod keys;
 mod kinds;
 mod limits;
+mod llm;
 mod log;
 mod page;
 mod postgres;
@@ -28,6 +29,7 @@ pub use environment::{Environment, SettingError};
 pub use keys::KeySettings;
 pub use kinds::{Row, Setting};
 pub use limits::LimitSettings;
+pub use llm::{LlmSettings, TitlePolicy};
 pub use log::{KafkaSettings, LogBackend, LogSettings};
 pub use page::settings_page;
 pub use postgres::PostgresSettings;
@@ -60,6 +62,12 @@ pub const CONCERNS: &[Concern] = &[
     Concern { title: "Event log", doc: "The only source of truth.", settings: log::SETTINGS },
     Concern { title: "Training and scoring", doc: "Where models are trained and scored.", settings: compute::SETTINGS },
     Concern {
+        title: "Language models",
+        doc: "What language models are used for, and what they may take. [Language models](llm.md) lists providers, and the \
+              variables with their addresses and keys.",
+        settings: llm::SETTINGS,
+    },
+    Concern {
         title: "Encryption keys",
         doc: "What people wrote and agents said is encrypted; this is the key to the keys.",
         settings: keys::SETTINGS,
@@ -82,6 +90,8 @@ pub struct Settings {
     pub log: LogSettings,
     /// Training and scoring.
     pub compute: ComputeSettings,
+    /// Language models.
+    pub llm: LlmSettings,
     /// Encryption keys.
     pub keys: KeySettings,
     /// What imported text must not hold.
@@ -104,6 +114,7 @@ impl Settings {
             postgres: PostgresSettings::read(environment)?,
             log: LogSettings::read(environment)?,
             compute: ComputeSettings::read(environment)?,
+            llm: LlmSettings::read(environment)?,
             keys: KeySettings::read(environment)?,
             redaction: RedactionSettings::read(environment)?,
             limits: LimitSettings::read(environment)?,

@@ -69,8 +69,33 @@ pub const PANICS: Metric = Metric {
     doc: "Panics of the process, each a bug; the log has their places.",
 };
 
+/// Requests to language models.
+pub const LLM_REQUESTS: Metric = Metric {
+    name: "stash_llm_requests_total",
+    kind: Kind::Counter,
+    labels: &["provider", "status"],
+    doc: "Requests to providers of language models, each retry by itself. The status is `none` where no answer came.",
+};
+
+/// Time of a call of a language model.
+pub const LLM_SECONDS: Metric = Metric {
+    name: "stash_llm_call_duration_seconds",
+    kind: Kind::Seconds,
+    labels: &["provider", "outcome"],
+    doc: "Time of a call of a language model, with its retries and its waits for a place.",
+};
+
+/// Tokens of language models.
+pub const LLM_TOKENS: Metric = Metric {
+    name: "stash_llm_tokens_total",
+    kind: Kind::Counter,
+    labels: &["provider", "kind"],
+    doc: "Tokens of language models: `input`, `output`, `cache_read`, `cache_written`.",
+};
+
 /// All figures.
-pub const ALL: &[Metric] = &[HTTP_REQUESTS, HTTP_SECONDS, HTTP_IN_FLIGHT, PANICS];
+pub const ALL: &[Metric] =
+    &[HTTP_REQUESTS, HTTP_SECONDS, HTTP_IN_FLIGHT, PANICS, LLM_REQUESTS, LLM_SECONDS, LLM_TOKENS];
 
 /// Upper bounds of the buckets of durations: from a cached read to a wait budget spent several times over.
 const SECONDS_BUCKETS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];

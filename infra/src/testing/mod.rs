@@ -1,9 +1,11 @@
 //! What tests of several crates share. Real services: throw-away Postgres clusters and Kafka brokers, started once per test process and gone with it,
-//! however it ends. And a check of answers against the API description. Feature `testing`.
+//! however it ends. A server of language models that answers by script. And a check of answers against the API description. Feature
+//! `testing`.
 //!
 //! A service that cannot be started fails the test with a text that says what is missing; no test is skipped for it.
 
 mod kafka;
+pub mod llm;
 mod postgres;
 mod schema;
 
