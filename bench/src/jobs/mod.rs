@@ -12,7 +12,10 @@ mod parse_mb_per_s;
 mod ready_s;
 mod rebuild_events_per_s;
 mod score_tokens_per_s;
+mod train_loss_max_diff_20_steps;
+mod train_pairs_per_s_vs_trl;
 mod train_tokens_per_s;
+mod trl;
 
 use crate::bench::{Bench, Log};
 use crate::figure::{Kind, Measured};
@@ -33,10 +36,12 @@ pub(crate) enum Job {
     IdleMb,
     ScoreTokensPerS,
     TrainTokensPerS,
+    TrainLossVsTrl,
+    TrainPairsVsTrl,
 }
 
 /// All jobs, in the order in which they run: the paced loads after those whose rate they need.
-const ALL: [Job; 14] = [
+const ALL: [Job; 16] = [
     Job::CommandsPerS(Log::Postgres),
     Job::CommandToReadable(Log::Postgres),
     Job::CommandsPerS(Log::Kafka),
@@ -51,6 +56,8 @@ const ALL: [Job; 14] = [
     Job::IdleMb,
     Job::ScoreTokensPerS,
     Job::TrainTokensPerS,
+    Job::TrainLossVsTrl,
+    Job::TrainPairsVsTrl,
 ];
 
 impl Job {
@@ -69,6 +76,8 @@ impl Job {
             Self::IdleMb => &idle_mb::KINDS,
             Self::ScoreTokensPerS => &score_tokens_per_s::KINDS,
             Self::TrainTokensPerS => &train_tokens_per_s::KINDS,
+            Self::TrainLossVsTrl => &train_loss_max_diff_20_steps::KINDS,
+            Self::TrainPairsVsTrl => &train_pairs_per_s_vs_trl::KINDS,
         }
     }
 
@@ -92,6 +101,8 @@ impl Job {
             Self::IdleMb => idle_mb::run(bench).await,
             Self::ScoreTokensPerS => score_tokens_per_s::run(bench),
             Self::TrainTokensPerS => train_tokens_per_s::run(bench),
+            Self::TrainLossVsTrl => train_loss_max_diff_20_steps::run(bench),
+            Self::TrainPairsVsTrl => train_pairs_per_s_vs_trl::run(bench),
         }
     }
 }

@@ -7,6 +7,8 @@ use stash_model::config::ModelConfig;
 use stash_model::{arch, files};
 
 use crate::error::TrainError;
+use crate::model::Lora;
+use crate::schedule::{Order, Schedule};
 
 /// Name of the file in a job directory.
 pub const FILE: &str = "job.json";
@@ -15,6 +17,8 @@ pub const FILE: &str = "job.json";
 pub const LARGE_PARAMETERS: usize = 50_000_000;
 /// Longest training accepted, in passes over the pairs.
 pub const EPOCHS_MAX: u32 = 1_000;
+/// Highest rank of adapters accepted.
+pub const LORA_RANK_MAX: usize = 1_024;
 /// Most tokens of a text accepted.
 pub const TOKENS_MAX: usize = 32_768;
 
@@ -34,11 +38,19 @@ struct JobFile {
     kind: String,
     base_model_dir: PathBuf,
     #[serde(default)]
+    method: Option<Method>,
+    #[serde(default)]
+    lora_rank: Option<usize>,
+    #[serde(default)]
+    lora_alpha: Option<f64>,
+    #[serde(default)]
     epochs: Option<u32>,
     #[serde(default)]
     learning_rate: Option<f64>,
     #[serde(default)]
     batch_pairs: Option<usize>,
+    #[serde(default)]
+    schedule: Option<Schedule>,
     #[serde(default)]
     warmup: Option<f64>,
     #[serde(default)]
@@ -61,6 +73,12 @@ struct JobFile {
     threads: Option<usize>,
     #[serde(default)]
     device: Option<DeviceChoice>,
+    #[serde(default)]
+    order: Option<Order>,
+    #[serde(default)]
+    kernels: Option<Kernels>,
+    #[serde(default)]
+    resume_every_s: Option<f64>,
 }
 
 /// Where to compute.
@@ -75,18 +93,45 @@ pub enum DeviceChoice {
     Cuda,
 }
 
+/// What is trained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Every weight, the embedding perhaps apart.
+    Full,
+    /// Low-rank adapters of all projections ([`crate::model::Lora`]), and the head; the checkpoint holds the sums.
+    Lora,
+}
+
+/// How a step is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kernels {
+    /// [`crate::model::fused`] on the CPU, libtorch's graph elsewhere.
+    Auto,
+    /// libtorch's graph.
+    Plain,
+}
+
 /// A training job with every parameter decided.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     /// `base_model_dir`, required: folder of the base model. A relative path is taken from the job directory.
     pub base_model_dir: PathBuf,
+    /// `method`, `full` or `lora`: the default is `full`. On a CPU `lora` takes about a third less time and much less memory.
+    pub method: Method,
+    /// `lora_rank`, 16, and `lora_alpha`, twice the rank: an adapter's product is multiplied by alpha over rank.
+    pub lora: Lora,
     /// `epochs`, 1: passes over the training pairs.
     pub epochs: u32,
-    /// `learning_rate`: the highest reached. 1e-5 for a large model, 1e-3 for a small one.
+    /// `learning_rate`: the highest reached. 1e-5 for a large model, 1e-3 for a small one; ten times that for adapters of a
+    /// large one, twice that for adapters of a small one.
     pub learning_rate: f64,
     /// `batch_pairs`, 16: pairs of an optimizer step.
     pub batch_pairs: usize,
-    /// `warmup`, 0.05: share of the steps over which the rate rises from 0; it then falls to 0 in a line.
+    /// `schedule`, `linear`: how the rate goes on after the warm-up; `linear` and `cosine` fall to 0, `constant` stays.
+    pub schedule: Schedule,
+    /// `warmup`, 0.05: share of the steps over which the rate rises from 0.
     pub warmup: f64,
     /// `weight_decay`, 0.01: of projections only, not of norms, biases, the embedding or the head.
     pub weight_decay: f64,
@@ -96,6 +141,8 @@ pub struct Job {
     pub center: f64,
     /// `seed`, 0: of the head's first weights and of the order of pairs.
     pub seed: u64,
+    /// `order`, `shuffled`: in which order pairs are seen.
+    pub order: Order,
     /// `max_tokens`, 1024: texts are cut to this many tokens, from the left.
     pub max_tokens: usize,
     /// `tokens_per_pass`: tokens, padding included, that are computed at once. A step of more is split into passes whose
@@ -111,6 +158,11 @@ pub struct Job {
     pub threads: Option<usize>,
     /// `device`, `auto`.
     pub device: DeviceChoice,
+    /// `kernels`, `auto`: `plain` computes by libtorch's graph on the CPU too, more slowly; for comparison.
+    pub kernels: Kernels,
+    /// `resume_every_s`, 300: seconds between two saved states of the training ([`crate::resume`]); 0 saves after every
+    /// step. Where writing one takes long, they are farther apart.
+    pub resume_every_s: f64,
     /// Parameters of the model that the base's config describes.
     pub parameters: usize,
 }
@@ -130,11 +182,22 @@ impl Job {
         let config = ModelConfig::read(&base_model_dir)?;
         let parameters = arch::tensors(&config).iter().map(|spec| spec.shape.iter().product::<usize>()).sum();
         let large = parameters >= LARGE_PARAMETERS;
+        let method = file.method.unwrap_or(Method::Full);
+        let rank = file.lora_rank.unwrap_or(16);
+        let learning_rate = match (method, large) {
+            (Method::Full, true) => 1e-5,
+            (Method::Full, false) => 1e-3,
+            (Method::Lora, true) => 1e-4,
+            (Method::Lora, false) => 2e-3,
+        };
         let job = Self {
             base_model_dir,
+            method,
+            lora: Lora { rank, alpha: file.lora_alpha.unwrap_or(2.0 * rank as f64) },
             epochs: file.epochs.unwrap_or(1),
-            learning_rate: file.learning_rate.unwrap_or(if large { 1e-5 } else { 1e-3 }),
+            learning_rate: file.learning_rate.unwrap_or(learning_rate),
             batch_pairs: file.batch_pairs.unwrap_or(16),
+            schedule: file.schedule.unwrap_or(Schedule::Linear),
             warmup: file.warmup.unwrap_or(0.05),
             weight_decay: file.weight_decay.unwrap_or(0.01),
             clip_norm: file.clip_norm.unwrap_or(1.0),
@@ -146,6 +209,9 @@ impl Job {
             freeze_embeddings: file.freeze_embeddings.unwrap_or(large),
             threads: file.threads,
             device: file.device.unwrap_or(DeviceChoice::Auto),
+            order: file.order.unwrap_or(Order::Shuffled),
+            kernels: file.kernels.unwrap_or(Kernels::Auto),
+            resume_every_s: file.resume_every_s.unwrap_or(300.0),
             parameters,
         };
         job.check(&config)?;
@@ -156,6 +222,8 @@ impl Job {
         let positions = config.max_positions.min(TOKENS_MAX);
         let within = |value: f64, low: f64, high: f64| value >= low && value <= high;
         let checks = [
+            ("lora_rank", (1..=LORA_RANK_MAX).contains(&self.lora.rank), format!("between 1 and {LORA_RANK_MAX}")),
+            ("lora_alpha", self.lora.alpha > 0.0 && self.lora.alpha <= 1e6, "above 0".to_owned()),
             ("epochs", (1..=EPOCHS_MAX).contains(&self.epochs), format!("between 1 and {EPOCHS_MAX}")),
             (
                 "learning_rate",
@@ -169,6 +237,7 @@ impl Job {
             ("center", within(self.center, 0.0, 100.0), "between 0 and 100".to_owned()),
             ("max_tokens", (1..=positions).contains(&self.max_tokens), format!("between 1 and {positions}")),
             ("tokens_per_pass", self.tokens_per_pass > 0, "at least 1".to_owned()),
+            ("resume_every_s", within(self.resume_every_s, 0.0, 86_400.0), "between 0 and 86400".to_owned()),
             ("threads", self.threads.is_none_or(|n| (1..=1_024).contains(&n)), "between 1 and 1024".to_owned()),
         ];
         match checks.into_iter().find(|(_, holds, _)| !holds) {

@@ -1,11 +1,11 @@
 //! What a training tells while it runs: `progress.jsonl` for programs, `worker.log` for people.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::TrainError;
 
@@ -47,18 +47,38 @@ pub struct Output {
 }
 
 impl Output {
-    /// Begins new files in a job directory.
+    /// Opens the files of a job directory; what an earlier attempt said stays.
     ///
     /// # Errors
     /// When they cannot be made.
     pub fn begin(job_dir: &Path) -> Result<Self, TrainError> {
         let progress_path = job_dir.join(PROGRESS_FILE);
-        let progress = File::create(&progress_path).map_err(TrainError::io("write", &progress_path))?;
+        let progress = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&progress_path)
+            .map_err(TrainError::io("write", &progress_path))?;
         let log_path = job_dir.join(LOG_FILE);
         // Appended to: a second attempt keeps what the first one said.
         let log =
             OpenOptions::new().create(true).append(true).open(&log_path).map_err(TrainError::io("write", &log_path))?;
         Ok(Self { progress, progress_path, log, started: Instant::now() })
+    }
+
+    /// Drops the lines of steps after `step`, which will be made again.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn progress_after(&mut self, step: usize) -> Result<(), TrainError> {
+        #[derive(Deserialize)]
+        struct Line {
+            step: usize,
+        }
+        let before = fs::read_to_string(&self.progress_path).map_err(TrainError::io("read", &self.progress_path))?;
+        let is_kept = |line: &&str| serde_json::from_str::<Line>(line).is_ok_and(|line| line.step <= step);
+        let kept: String = before.split_inclusive('\n').filter(is_kept).collect();
+        self.progress.set_len(0).map_err(TrainError::io("write", &self.progress_path))?;
+        self.progress.write_all(kept.as_bytes()).map_err(TrainError::io("write", &self.progress_path))
     }
 
     /// Writes a line of progress.

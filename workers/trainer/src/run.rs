@@ -3,20 +3,22 @@
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use stash_model::config::ModelConfig;
-use stash_model::files;
 use stash_model::tokenize::{Form, TextTokenizer};
+use stash_model::{checksum, files};
 use tch::{Cuda, Device, Kind};
 
 use crate::checkpoint;
 use crate::error::TrainError;
-use crate::job::{DeviceChoice, Job, Precision};
+use crate::job::{DeviceChoice, Job, Kernels, Method, Precision};
+use crate::model::fused::Fused;
 use crate::model::{Model, Setup};
 use crate::output::Output;
 use crate::pairs;
+use crate::resume::{self, Keeper};
 use crate::train;
 
 /// Name of the result in a job directory.
@@ -39,6 +41,10 @@ pub struct TrainResult {
     pub device: &'static str,
     /// Number type of the computation.
     pub precision: Precision,
+    /// What was trained.
+    pub method: Method,
+    /// Numbers trained.
+    pub trained_parameters: usize,
     /// The highest learning rate.
     pub learning_rate: f64,
     /// How segments were tokenised.
@@ -57,6 +63,9 @@ pub struct TrainResult {
     pub train_seconds: f64,
     /// Seconds from start to finish.
     pub seconds: f64,
+    /// The most memory that was resident, in MB (10^6 bytes), where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_mb: Option<f64>,
     /// Seed.
     pub seed: u64,
 }
@@ -74,6 +83,10 @@ pub fn run(job_dir: &Path, stop: &AtomicBool) -> Result<TrainResult, TrainError>
     checkpoint::clear(job_dir)?;
     let mut output = Output::begin(job_dir)?;
     let trained = attempt(job_dir, stop, &mut output, started);
+    if let Err(TrainError::NotFinite { .. }) = &trained {
+        // Another attempt would meet the same numbers.
+        resume::clear(job_dir)?;
+    }
     match &trained {
         Ok(result) => output.log(&format!("done in {:.1} s, loss {:.4}", result.seconds, result.final_loss)),
         Err(error) => output.log(&format!("error: {error}")),
@@ -108,13 +121,18 @@ fn attempt(
             Precision::Bf16 => Kind::BFloat16,
         },
         freeze_embeddings: job.freeze_embeddings,
+        lora: (job.method == Method::Lora).then_some(job.lora),
         max_tokens: job.max_tokens,
         seed: job.seed,
     };
-    let model = Model::load(&job.base_model_dir, &setup)?;
-    let figures = train::train(&job, &pairs, &model, output, stop)?;
+    let mut model = Model::load(&job.base_model_dir, &setup)?;
+    let fused = (job.kernels == Kernels::Auto && device == Device::Cpu).then(|| Fused::new(&mut model)).transpose()?;
+    let base_checksum = checksum::of_model(&job.base_model_dir)?;
+    let fingerprint = resume::fingerprint(job_dir, &job, precision, &base_checksum)?;
+    let mut keeper = Keeper::new(job_dir, fingerprint, Duration::from_secs_f64(job.resume_every_s));
+    let figures = train::train(&job, &pairs, &model, fused, &mut keeper, output, stop)?;
     output.log(&format!("{} steps in {:.1} s, writing the checkpoint", figures.steps, figures.seconds));
-    checkpoint::write(job_dir, &job, &model, &tokenizer)?;
+    checkpoint::write(job_dir, &job, &model, &tokenizer, base_checksum)?;
     let result = TrainResult {
         train_pairs: pairs.train.len(),
         epochs: job.epochs,
@@ -123,6 +141,8 @@ fn attempt(
         loss_curve: figures.loss_curve,
         device: if device == Device::Cpu { "cpu" } else { "cuda" },
         precision,
+        method: job.method,
+        trained_parameters: model.trained().map(|named| named.tensor.numel()).sum(),
         learning_rate: job.learning_rate,
         form: tokenizer.form(),
         truncated_texts: pairs.truncated_texts,
@@ -132,9 +152,11 @@ fn attempt(
         tokens_per_s: figures.text_tokens as f64 / figures.seconds.max(f64::MIN_POSITIVE),
         train_seconds: figures.seconds,
         seconds: started.elapsed().as_secs_f64(),
+        peak_mb: peak_mb(),
         seed: job.seed,
     };
     files::write_json(&job_dir.join(RESULT_FILE), &result)?;
+    resume::clear(job_dir)?;
     Ok(result)
 }
 
@@ -172,6 +194,14 @@ fn cpu_multiplies_bf16() -> bool {
 #[cfg(not(target_arch = "x86_64"))]
 fn cpu_multiplies_bf16() -> bool {
     false
+}
+
+/// Linux tells it in `/proc`.
+fn peak_mb() -> Option<f64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: f64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024.0 / 1e6)
 }
 
 fn set_threads(job: &Job) {

@@ -8,12 +8,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use stash_model::arch::{self, Role};
 use stash_model::config::ModelConfig;
 use stash_model::manifest::Manifest;
 use stash_model::safetensors::Weights;
 use stash_model::tiny_base::{self, Kind};
 use stash_model::tokenize::TextTokenizer;
-use stash_model::{arch, checksum, files};
+use stash_model::{checksum, files};
 use support::{JobDir, refund_pairs};
 
 /// Between two looks at what another process has done.
@@ -65,6 +66,37 @@ fn a_training_leaves_a_whole_checkpoint_and_its_figures() {
 }
 
 #[test]
+fn adapters_are_part_of_the_weights_that_are_saved() {
+    let job = JobDir::new(Kind::Qwen3);
+    job.job(json!({"method": "lora", "lora_rank": 4, "epochs": 2, "batch_pairs": 4}));
+    let result = job.pairs(&refund_pairs(12, 1), 12).train();
+    let numbers = |name: &str| result[name].as_u64().unwrap();
+    assert!(numbers("trained_parameters") * 5 < numbers("parameters"), "{result}");
+    let model = job.file("model");
+    let config = ModelConfig::read(&model).unwrap();
+    let (mut weights, mut base) = (Weights::open(&model).unwrap(), Weights::open(&job.file("base")).unwrap());
+    // The names are those of any checkpoint of the base; projections and head changed, nothing else did.
+    for spec in arch::tensors(&config) {
+        let after = weights.read_f32(&spec.name, &spec.shape).unwrap();
+        let before = base.read_f32(&spec.name, &spec.shape).ok();
+        let is_trained = matches!(spec.role, Role::Linear | Role::Score);
+        assert_eq!(before.as_ref() != Some(&after), is_trained, "{}", spec.name);
+    }
+    // What adapters add to a projection has their rank, so a weight's change of more rows is not of full rank: every minor
+    // of rank + 1 vanishes. Two rows of a change of rank 1 are multiples of each other.
+    job.job(json!({"method": "lora", "lora_rank": 1, "epochs": 1, "batch_pairs": 4})).train();
+    let spec = arch::tensors(&config).into_iter().find(|spec| spec.role == Role::Linear).unwrap();
+    let after = Weights::open(&model).unwrap().read_f32(&spec.name, &spec.shape).unwrap();
+    let before = base.read_f32(&spec.name, &spec.shape).unwrap();
+    let change: Vec<f64> = after.iter().zip(&before).map(|(a, b)| f64::from(a - b)).collect();
+    let rows: Vec<&[f64]> = change.chunks(spec.shape[1]).collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (a, b) = (rows[0], rows[7]);
+    assert!(dot(a, a) > 0.0);
+    assert!(dot(a, b).abs() > 0.99 * (dot(a, a) * dot(b, b)).sqrt());
+}
+
+#[test]
 fn equal_jobs_give_equal_checkpoints() {
     let train = |seed: u64| {
         let job = JobDir::new(Kind::Llama);
@@ -95,6 +127,7 @@ fn a_loss_that_is_not_a_number_fails_naming_the_step() {
     let (code, message) = fail(&job);
     assert_eq!(code, 3);
     assert!(message.starts_with("error: step 1 of 2: the loss is not finite"), "{message}");
+    assert!(!job.file("resume").exists());
     assert!(read(&job, "worker.log").contains("the loss is not finite"));
 }
 
@@ -112,7 +145,9 @@ fn a_job_that_cannot_be_trained_says_why() {
     check("job.json");
     std::fs::write(job.file("job.json"), json!({"kind": "score", "base_model_dir": "base"}).to_string()).unwrap();
     check("kind \"score\"");
-    for (field, value) in [("epochs", json!(0)), ("learning_rate", json!(-1)), ("max_tokens", json!(5_000))] {
+    for (field, value) in
+        [("epochs", json!(0)), ("learning_rate", json!(-1)), ("max_tokens", json!(5_000)), ("lora_rank", json!(0))]
+    {
         job.job(json!({field: value}));
         check(field);
     }

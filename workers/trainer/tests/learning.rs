@@ -23,15 +23,21 @@ fn score(model: &Model, tokenizer: &TextTokenizer, texts: &[&Text]) -> Vec<f32> 
 }
 
 /// Trains on the first pairs, and counts the held-out ones whose chosen text scores higher.
-fn held_out_wins(kind: Kind, pairs: &[TextPair]) -> usize {
+fn held_out_wins(kind: Kind, method: &str, pairs: &[TextPair]) -> usize {
     let job = JobDir::new(kind);
-    job.job(json!({"epochs": 3, "seed": 1})).pairs(pairs, TRAIN);
+    job.job(json!({"epochs": 3, "seed": 1, "method": method})).pairs(pairs, TRAIN);
     let result = job.train();
     assert_eq!(result["train_pairs"], TRAIN);
     eprintln!("loss {} in {} s, {} tokens/s", result["final_loss"], result["train_seconds"], result["tokens_per_s"]);
     let checkpoint = job.file("model");
-    let setup =
-        Setup { device: Device::Cpu, compute: Number::Float, freeze_embeddings: true, max_tokens: 1024, seed: 0 };
+    let setup = Setup {
+        device: Device::Cpu,
+        compute: Number::Float,
+        freeze_embeddings: true,
+        lora: None,
+        max_tokens: 1024,
+        seed: 0,
+    };
     let model = Model::load(&checkpoint, &setup).unwrap();
     let tokenizer = TextTokenizer::open(&checkpoint).unwrap();
     let chosen: Vec<&Text> = pairs[TRAIN..].iter().map(|pair| &pair.chosen).collect();
@@ -53,9 +59,9 @@ fn wilson(wins: usize, n: usize) -> (f64, f64) {
 
 #[test]
 fn a_rule_is_learnt() {
-    for kind in [Kind::Qwen3, Kind::Llama] {
-        let wins = held_out_wins(kind, &refund_pairs(TRAIN + HELD_OUT, 3));
-        assert!(wins * 10 >= HELD_OUT * 9, "{kind:?}: {wins} of {HELD_OUT} held-out pairs");
+    for (kind, method) in [(Kind::Qwen3, "full"), (Kind::Llama, "full"), (Kind::Qwen3, "lora")] {
+        let wins = held_out_wins(kind, method, &refund_pairs(TRAIN + HELD_OUT, 3));
+        assert!(wins * 10 >= HELD_OUT * 9, "{kind:?} {method}: {wins} of {HELD_OUT} held-out pairs");
     }
 }
 
@@ -66,7 +72,7 @@ fn nothing_is_learnt_from_shuffled_labels() {
         .into_iter()
         .map(|pair| if rng.below(2) == 0 { pair } else { TextPair { chosen: pair.rejected, rejected: pair.chosen } })
         .collect();
-    let wins = held_out_wins(Kind::Qwen3, &shuffled);
+    let wins = held_out_wins(Kind::Qwen3, "full", &shuffled);
     let (low, high) = wilson(wins, HELD_OUT);
     assert!(low < 0.5 && 0.5 < high, "{wins} of {HELD_OUT}: {low:.3} to {high:.3}");
 }

@@ -26,11 +26,21 @@ impl Model {
     pub fn forward(&self, batch: &Batch) -> Result<Tensor, TchError> {
         let mut x = self.embedding.f_index_select(0, &batch.ids)?.f_to_kind(self.compute)?;
         let angles = self.angles(&batch.positions)?;
-        for (index, layer) in self.layers.iter().enumerate() {
-            // Only the last tokens are scored: what the last layer makes of the others is read by nobody.
-            let queries = if index + 1 == self.layers.len() { Queries::Ends } else { Queries::All };
-            x = self.layer(layer, &x, batch, &angles, queries)?;
+        let below = self.layers.len().saturating_sub(1);
+        for layer in &self.layers[..below] {
+            x = self.layer(layer, &x, batch, &angles, Queries::All)?;
         }
+        self.score_of_last(&x, batch)
+    }
+
+    /// The scores from what goes into the last layer, `[tokens, hidden]`.
+    pub(super) fn score_of_last(&self, x: &Tensor, batch: &Batch) -> Result<Tensor, TchError> {
+        let angles = self.angles(&batch.positions)?;
+        let x = match self.layers.last() {
+            // Only the last tokens are scored: what the last layer makes of the others is read by nobody.
+            Some(layer) => self.layer(layer, x, batch, &angles, Queries::Ends)?,
+            None => x.f_index_select(0, &batch.ends)?,
+        };
         let normed = self.norm(&x, &self.final_norm)?.f_to_kind(Kind::Float)?;
         normed.f_linear(&self.score, None::<&Tensor>)?.f_view([batch.units, 2])
     }
@@ -143,6 +153,10 @@ impl Model {
     fn linear(&self, x: &Tensor, linear: &Linear) -> Result<Tensor, TchError> {
         let weight = linear.weight.f_to_kind(self.compute)?;
         let bias = linear.bias.as_ref().map(|bias| bias.f_to_kind(self.compute)).transpose()?;
-        x.f_linear(&weight, bias.as_ref())
+        let y = x.f_linear(&weight, bias.as_ref())?;
+        match &linear.adapter {
+            Some(adapter) => y.f_add(&adapter.forward(x)?),
+            None => Ok(y),
+        }
     }
 }

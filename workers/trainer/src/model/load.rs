@@ -10,7 +10,7 @@ use stash_model::rng::Rng;
 use stash_model::safetensors::Weights;
 use tch::{Device, Kind, TchError, Tensor};
 
-use super::{Layer, Linear, Model, Named};
+use super::{Adapter, Layer, Linear, Lora, Model, Named};
 use crate::error::TrainError;
 
 /// How a model is set up.
@@ -22,9 +22,11 @@ pub struct Setup {
     pub compute: Kind,
     /// Whether the embedding stays as it is.
     pub freeze_embeddings: bool,
+    /// Adapters beside the projections: then only these and the head are trained.
+    pub lora: Option<Lora>,
     /// Longest text, in tokens.
     pub max_tokens: usize,
-    /// Seed of the head, where the folder has none.
+    /// Seed of the head, where the folder has none, and of adapters.
     pub seed: u64,
 }
 
@@ -45,7 +47,17 @@ impl Model {
             };
             let shape: Vec<i64> = spec.shape.iter().map(|d| *d as i64).collect();
             let tensor = Tensor::f_from_slice(&values)?.f_view(shape.as_slice())?.f_to_device(setup.device)?;
-            let trained = !(spec.role == Role::Embedding && setup.freeze_embeddings);
+            let trained = match spec.role {
+                Role::Score => true,
+                _ if setup.lora.is_some() => false,
+                Role::Embedding => !setup.freeze_embeddings,
+                Role::Linear | Role::Bias | Role::Norm => true,
+            };
+            let tensor = match spec.role {
+                // Norms and biases are few, and kernels read them in fp32.
+                Role::Linear | Role::Embedding if !trained => tensor.f_to_kind(setup.compute)?,
+                _ => tensor,
+            };
             let tensor = tensor.f_set_requires_grad(trained)?;
             named.push(Named { name: spec.name, role: spec.role, tensor });
         }
@@ -57,13 +69,22 @@ impl Model {
         let find = |name: &str| by_name.get(name).map(|tensor| tensor.shallow_clone());
         let need =
             |name: &str| find(name).ok_or_else(|| ModelError::Config(format!("the config describes no tensor {name}")));
-        let layer = |index: usize| {
+        let mut adapters = Vec::new();
+        let mut layer = |index: usize| {
             let key = |part: &str| layer_key(index, part);
-            let linear = |part: &str| {
-                let weight = need(&key(&format!("{part}.weight")))?;
-                Ok::<_, ModelError>(Linear { weight, bias: find(&key(&format!("{part}.bias"))) })
+            let mut linear = |part: &str| {
+                let name = key(&format!("{part}.weight"));
+                let weight = need(&name)?;
+                let shape: Vec<usize> = weight.size().iter().map(|d| *d as usize).collect();
+                let adapter = setup.lora.map(|lora| Adapter::new(&name, &shape, lora, setup.seed, setup.device));
+                let adapter = adapter.transpose()?;
+                for (matrix, tensor) in adapter.iter().flat_map(|adapter| [("a", &adapter.a), ("b", &adapter.b)]) {
+                    let tensor = tensor.shallow_clone();
+                    adapters.push(Named { name: format!("{name}.lora_{matrix}"), role: Role::Linear, tensor });
+                }
+                Ok::<_, TrainError>(Linear { weight, bias: find(&key(&format!("{part}.bias"))), adapter })
             };
-            Ok::<_, ModelError>(Layer {
+            Ok::<_, TrainError>(Layer {
                 input_norm: need(&key("input_layernorm.weight"))?,
                 q: linear("self_attn.q_proj")?,
                 k: linear("self_attn.k_proj")?,
@@ -76,11 +97,11 @@ impl Model {
                 down: linear("mlp.down_proj")?,
             })
         };
-        let layers = (0..config.layers).map(layer).collect::<Result<Vec<_>, _>>()?;
+        let layers = (0..config.layers).map(&mut layer).collect::<Result<Vec<_>, _>>()?;
         let (embedding, final_norm, score) = (need(EMBEDDING)?, need(FINAL_NORM)?, need(SCORE)?);
         let (cos, sin) = rotary(&config, setup)?;
         let (device, compute) = (setup.device, setup.compute);
-        Ok(Self { config, device, compute, embedding, layers, final_norm, score, cos, sin, named })
+        Ok(Self { config, device, compute, embedding, layers, final_norm, score, cos, sin, named, adapters })
     }
 }
 

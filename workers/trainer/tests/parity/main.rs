@@ -19,7 +19,7 @@ const FAMILIES: [(Kind, &str); 3] = [(Kind::Qwen3, "qwen3"), (Kind::Qwen2, "qwen
 fn load(kind: Kind, compute: Number) -> Model {
     let dir = tempfile::tempdir().unwrap();
     parity::make(dir.path(), kind).unwrap();
-    let setup = Setup { device: Device::Cpu, compute, freeze_embeddings: false, max_tokens: 1024, seed: 0 };
+    let setup = Setup { device: Device::Cpu, compute, freeze_embeddings: false, lora: None, max_tokens: 1024, seed: 0 };
     Model::load(dir.path(), &setup).unwrap()
 }
 
