@@ -32,6 +32,14 @@ pub enum ModelError {
         /// What is wrong.
         detail: String,
     },
+    /// A GGUF file is malformed, or holds something that is not read.
+    #[error("{}: {detail}", path.display())]
+    Gguf {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
     /// `tokenizer.json` or `tokenizer_config.json` cannot be used.
     #[error("tokenizer: {0}")]
     Tokenizer(String),

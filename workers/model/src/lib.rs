@@ -2,8 +2,10 @@
 //! ONNX Runtime.
 //!
 //! - [`config`]: `config.json` of the supported families, read and written
+//! - [`base`]: whether a folder can serve as a base
 //! - [`arch`]: the tensors a model of that config has, by their Hugging Face names
 //! - [`safetensors`]: bounded reading and atomic writing of weights
+//! - [`gguf`]: models of llama.cpp as ordinary base folders
 //! - [`tokenize`]: a rendered text to token ids, and the cut at the token limit
 //! - [`manifest`]: what a checkpoint says about its own making
 //! - [`onnx`]: the graph ONNX Runtime serves, its weights left in `model.safetensors`
@@ -14,10 +16,12 @@
 //! equal inputs with an equal seed give equal bytes.
 
 pub mod arch;
+pub mod base;
 pub mod checksum;
 pub mod config;
 pub mod error;
 pub mod files;
+pub mod gguf;
 pub mod manifest;
 pub mod onnx;
 pub mod parity;

@@ -87,11 +87,11 @@ impl WeightsFile {
         self.tensors.keys().map(String::as_str)
     }
 
-    /// Reads the tensor `name`, which must have exactly `shape`, converted to `f32`, row-major.
+    /// Where the tensor `name` lies, which must have exactly `shape`, and its type.
     ///
     /// # Errors
-    /// When it is missing, of another shape or an unsupported type, or the file cannot be read.
-    pub fn read_f32(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
+    /// When it is missing, of another shape or an unsupported type.
+    pub fn require(&self, name: &str, shape: &[usize]) -> Result<(&TensorInfo, Dtype), ModelError> {
         let refuse = |detail: String| Err(ModelError::weights(&self.path, detail));
         let Some(info) = self.tensors.get(name) else {
             return refuse(format!("tensor {name} is missing"));
@@ -102,8 +102,17 @@ impl WeightsFile {
         let Some(dtype) = info.dtype else {
             return refuse(format!("tensor {name} is not stored as F32, BF16 or F16"));
         };
-        let mut bytes = vec![0; info.length as usize];
-        self.file.seek(SeekFrom::Start(info.offset)).map_err(ModelError::io("read", &self.path))?;
+        Ok((info, dtype))
+    }
+
+    /// Reads the tensor `name`, which must have exactly `shape`, converted to `f32`, row-major.
+    ///
+    /// # Errors
+    /// When it is missing, of another shape or an unsupported type, or the file cannot be read.
+    pub fn read_f32(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
+        let (info, dtype) = self.require(name, shape)?;
+        let (offset, mut bytes) = (info.offset, vec![0; info.length as usize]);
+        self.file.seek(SeekFrom::Start(offset)).map_err(ModelError::io("read", &self.path))?;
         self.file.read_exact(&mut bytes).map_err(ModelError::io("read", &self.path))?;
         Ok(dtype.decode(&bytes))
     }
@@ -166,18 +175,31 @@ impl Weights {
         self.shards.iter().any(|shard| shard.info(name).is_some())
     }
 
+    /// Looks at a tensor as [`WeightsFile::require`] does, under either name.
+    ///
+    /// # Errors
+    /// As [`WeightsFile::require`].
+    pub fn require(&self, name: &str, shape: &[usize]) -> Result<(), ModelError> {
+        let (candidate, shard) = self.find(name)?;
+        self.shards[shard].require(candidate, shape).map(|_| ())
+    }
+
     /// Reads a tensor as [`WeightsFile::read_f32`] does. A bare decoder's files lack the `model.` prefix; it is then
     /// looked for without. What is not asked for (`lm_head.weight` of a language model) is never read.
     ///
     /// # Errors
     /// As [`WeightsFile::read_f32`].
     pub fn read_f32(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
+        let (candidate, shard) = self.find(name)?;
+        self.shards[shard].read_f32(candidate, shape)
+    }
+
+    /// The name under which a tensor is stored, and the shard that has it.
+    fn find<'a>(&self, name: &'a str) -> Result<(&'a str, usize), ModelError> {
         let bare = name.strip_prefix("model.").unwrap_or(name);
-        for candidate in [name, bare] {
-            if let Some(shard) = self.shards.iter_mut().find(|shard| shard.info(candidate).is_some()) {
-                return shard.read_f32(candidate, shape);
-            }
-        }
-        Err(ModelError::weights(&self.dir, format!("tensor {name} is missing")))
+        [name, bare]
+            .into_iter()
+            .find_map(|name| Some((name, self.shards.iter().position(|shard| shard.info(name).is_some())?)))
+            .ok_or_else(|| ModelError::weights(&self.dir, format!("tensor {name} is missing")))
     }
 }
