@@ -33,6 +33,8 @@ payloads! {
     JudgmentsImported = "judgments_imported",
     RewardModelCreated = "reward_model_created",
     RewardModelTrained = "reward_model_trained",
+    JudgeAnswered = "judge_answered",
+    FindingsRecorded = "findings_recorded",
     ScoringRequested = "scoring_requested",
     ScoresRecorded = "scores_recorded",
     JobRequested = "job_requested",

@@ -34,6 +34,8 @@ sources! {
     judgments_imported: 1;
     reward_model_created: 1;
     reward_model_trained: 1;
+    judge_answered: 1;
+    findings_recorded: 1;
     scoring_requested: 1;
     scores_recorded: 1;
     job_requested: 1;

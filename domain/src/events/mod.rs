@@ -5,6 +5,7 @@
 pub mod accounts;
 pub mod annotations;
 pub mod jobs;
+pub mod learning;
 pub mod reward_models;
 pub mod scoring;
 pub mod traces;
@@ -15,6 +16,7 @@ pub use jobs::{
     JobCancelRequested, JobCancelled, JobClaimed, JobCompleted, JobFailed, JobLeaseExpired, JobParked, JobProgressed,
     JobRequested,
 };
+pub use learning::{FindingsRecorded, JudgeAnswered};
 pub use reward_models::{RewardModelCreated, RewardModelTrained};
 pub use scoring::{ScoresRecorded, ScoringRequested};
 pub use traces::{OtelReceived, TraceDeleted, TracesImported};
@@ -57,6 +59,8 @@ impl Event {
             Self::OtelReceived(event) => Some(&event.bundle),
             Self::RewardModelTrained(event) => Some(&event.pairs),
             Self::ScoresRecorded(event) => Some(&event.bundle),
+            Self::JudgeAnswered(event) => Some(&event.call),
+            Self::FindingsRecorded(event) => Some(&event.findings),
             _ => None,
         }
     }
@@ -72,6 +76,8 @@ events! {
     JudgmentsImported = "judgments_imported",
     RewardModelCreated = "reward_model_created",
     RewardModelTrained = "reward_model_trained",
+    JudgeAnswered = "judge_answered",
+    FindingsRecorded = "findings_recorded",
     ScoringRequested = "scoring_requested",
     ScoresRecorded = "scores_recorded",
     JobRequested = "job_requested",

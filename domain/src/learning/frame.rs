@@ -1,6 +1,7 @@
 //! Frames of pairs: one per side, sealed under the key of that side's trace inside a [`Bundle`](crate::sealed::Bundle), so that
 //! deleting one trace of a two-trace pair erases its own side and nothing else.
 
+use super::extraction::{EvidenceId, Finding, Label};
 use crate::frame::{BadFrame, decode, encode};
 use crate::ids::{Digest, StepId, TraceId};
 use crate::rendering::RenderedText;
@@ -37,6 +38,17 @@ pub enum Source {
     UserFeedback,
     /// A model's judgment.
     AiJudgment,
+}
+
+impl Source {
+    /// The name, as in JSON and in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ExplicitRating => "explicit_rating",
+            Self::UserFeedback => "user_feedback",
+            Self::AiJudgment => "ai_judgment",
+        }
+    }
 }
 
 /// What a pair is used for.
@@ -76,6 +88,46 @@ pub struct PairSideFrame {
     pub source: Source,
     /// What the pair is used for.
     pub split: Split,
+    /// Whether a model wrote this side's action, in the place of the one that was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revised: bool,
+    /// What the preference rests on; on both sides of a pair from a finding, none for one from ratings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<PairEvidence>,
+}
+
+/// What a pair from a finding rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairEvidence {
+    /// Zero-based index of the action among all steps of its trace.
+    pub step_index: u32,
+    /// The tool, if it is a call.
+    pub tool_name: Option<String>,
+    /// What is thought of what was done: `positive` or `negative`.
+    pub label: Label,
+    /// What is cited.
+    pub evidence_id: EvidenceId,
+    /// Verbatim from there.
+    pub evidence_quote: String,
+    /// Why.
+    pub reason: String,
+    /// The model that judged.
+    pub classifier_model: String,
+}
+
+impl PairEvidence {
+    /// What a finding's pair rests on.
+    pub fn of(finding: &Finding) -> Self {
+        Self {
+            step_index: finding.step_index,
+            tool_name: finding.tool_name.clone(),
+            label: finding.label,
+            evidence_id: finding.evidence_id,
+            evidence_quote: finding.evidence_quote.clone(),
+            reason: finding.reason.clone(),
+            classifier_model: finding.classifier_model.clone(),
+        }
+    }
 }
 
 const KIND: u8 = b'Q';

@@ -18,6 +18,10 @@ impl Purpose {
     pub const MODEL_NAME: Self = Self::new("model-name");
     /// Sides of the pairs that a model was trained on.
     pub const PAIR_FRAMES: Self = Self::new("pair-frames");
+    /// Calls to a judge, with what it answered.
+    pub const JUDGE_CALL_FRAMES: Self = Self::new("judge-call-frames");
+    /// Findings of a training.
+    pub const FINDING_FRAMES: Self = Self::new("finding-frames");
     /// Scores of traces and actions.
     pub const SCORE_FRAMES: Self = Self::new("score-frames");
 

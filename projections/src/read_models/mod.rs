@@ -5,6 +5,7 @@
 
 mod annotations;
 mod jobs;
+mod learning;
 mod reward_models;
 mod scores;
 mod scoring_runs;
@@ -106,6 +107,9 @@ pub(crate) const TABLES: &[&str] = &[
     "rm_reward_models",
     "rm_reward_model_traces",
     "rm_training_pairs",
+    "rm_learning_reports",
+    "rm_findings",
+    "rm_judge_calls",
     "rm_trace_scores",
     "rm_action_scores",
     "rm_scoring_runs",
@@ -116,8 +120,16 @@ pub(crate) const TABLES: &[&str] = &[
 pub(crate) const MEMO_TABLES: &[&str] = &["rm_otel_states"];
 
 /// DDL of all read models.
-pub(crate) const DDL: &[&str] =
-    &[traces::DDL, traces::OTEL_DDL, annotations::DDL, jobs::DDL, reward_models::DDL, scores::DDL, scoring_runs::DDL];
+pub(crate) const DDL: &[&str] = &[
+    traces::DDL,
+    traces::OTEL_DDL,
+    annotations::DDL,
+    jobs::DDL,
+    reward_models::DDL,
+    learning::DDL,
+    scores::DDL,
+    scoring_runs::DDL,
+];
 
 /// Applies a batch to every read model.
 pub(crate) async fn apply_all(
@@ -132,6 +144,7 @@ pub(crate) async fn apply_all(
     annotations::apply(tx, batch, tools).await?;
     jobs::apply(tx, batch).await?;
     reward_models::apply(tx, batch, tools).await?;
+    learning::apply(tx, batch, tools).await?;
     scoring_runs::apply(tx, batch).await?;
     scores::apply(tx, batch, tools).await?;
     Ok(shredded)

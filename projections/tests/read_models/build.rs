@@ -250,6 +250,8 @@ fn pair_side(pair: u32, side: Side, trace: TraceId) -> PairSideFrame {
         action_type: None,
         source: Source::ExplicitRating,
         split: Split::Train,
+        revised: false,
+        evidence: None,
     }
 }
 

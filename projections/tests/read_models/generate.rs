@@ -27,6 +27,10 @@ pub(crate) enum Op {
     Train(u8, Vec<(u8, u8)>),
     Score(u8, Vec<u8>),
     RequestScoring(u8, u8),
+    /// Findings of an attempt of a model.
+    Learn(u8, i32, Vec<u8>),
+    /// An answer of a judge about a trace, by the number of the question.
+    Answer(u8, u8, u8),
     Job(u8, u8, i32),
     /// An earlier record again.
     Repeat(Index),
@@ -56,6 +60,8 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (0..2_u8, prop::collection::vec((trace(), trace()), 0..3)).prop_map(|(m, p)| Op::Train(m, p)),
         2 => (0..2_u8, traces()).prop_map(|(m, t)| Op::Score(m, t)),
         1 => (trace(), 0..2_u8).prop_map(|(t, m)| Op::RequestScoring(t, m)),
+        2 => (0..2_u8, 0..3_i32, traces()).prop_map(|(m, attempt, t)| Op::Learn(m, attempt, t)),
+        3 => (0..2_u8, trace(), 0..3_u8).prop_map(|(m, t, question)| Op::Answer(m, t, question)),
         5 => (0..2_u8, 0..9_u8, 0..4_i32).prop_map(|(j, what, attempt)| Op::Job(j, what, attempt)),
         2 => any::<Index>().prop_map(Op::Repeat),
     ]
@@ -141,6 +147,13 @@ async fn event(
         Op::Score(model, traces) => {
             let traces: Vec<_> = traces.iter().map(|n| subject(*n)).collect();
             world.scores(owner, u64::from(*model), number as f64, &traces).await
+        }
+        Op::Learn(model, attempt, traces) => {
+            let traces: Vec<_> = traces.iter().map(|n| subject(*n)).collect();
+            world.findings(owner, u64::from(*model), *attempt, &traces).await
+        }
+        Op::Answer(model, n, question) => {
+            world.answered(owner, u64::from(*model), subject(*n), *question, &format!("answer {number}\0")).await
         }
         Op::RequestScoring(n, model) => {
             let run_id = id("run", owner, number % 5);

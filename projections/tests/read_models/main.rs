@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod build;
+mod build_learning;
 mod collecting;
 mod erasure;
 mod fencing;
 mod folds;
 mod generate;
 mod isolation;
+mod learning;
 mod live;
 mod logs;
 mod owners;

@@ -32,6 +32,18 @@ names! {
     /// Kind of an action.
     ActionType { Response, ToolCall }
 
+    /// What is thought of an action.
+    FindingLabel { Positive, Negative, Unclear }
+
+    /// How sure a judge is.
+    FindingConfidence { High, Low }
+
+    /// Whether a person's words or a model's judgment say so.
+    FindingSource { UserFeedback, AiJudgment }
+
+    /// A side of a pair.
+    PairSide { Chosen, Rejected }
+
     /// Order of a list of traces; `newest` and `oldest` go by the import.
     TraceSort { Newest, Oldest, MostSteps, FewestSteps, HighestScore, LowestScore }
 }
@@ -55,6 +67,8 @@ impl ToSchema for Rating {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stash_domain::learning::extraction::{Confidence, Label};
+    use stash_domain::learning::frame::Source;
     use stash_domain::trace;
     use stash_domain::views::reward_model::STATUSES;
     use utoipa::PartialSchema as _;
@@ -71,6 +85,9 @@ mod tests {
         assert_eq!(values::<Role>(), roles.map(trace::Role::name));
         let kinds = [trace::ActionType::Response, trace::ActionType::ToolCall];
         assert_eq!(values::<ActionType>(), kinds.map(trace::ActionType::name));
+        assert_eq!(values::<FindingLabel>(), [Label::Positive, Label::Negative, Label::Unclear].map(Label::name));
+        assert_eq!(values::<FindingConfidence>(), [Confidence::High, Confidence::Low].map(Confidence::name));
+        assert_eq!(values::<FindingSource>(), [Source::UserFeedback, Source::AiJudgment].map(Source::name));
         assert_eq!(serde_json::to_value(Rating::schema()).unwrap()["enum"], serde_json::json!([1, -1]));
     }
 }

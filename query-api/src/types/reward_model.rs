@@ -1,5 +1,6 @@
 //! Personal reward models.
 
+use super::names;
 use super::{JobFacts, JsonText, Moment};
 use serde::Serialize;
 use sqlx::FromRow;
@@ -53,23 +54,51 @@ pub struct RewardModelDetail {
     pub model: RewardModel,
     /// The traces selected for it, in the order of the request.
     pub trace_ids: Vec<Uuid>,
-    /// What was learnt from people's words and from AI judgments; null: no extraction was recorded.
+    /// What the extraction took; null: none was recorded.
+    #[schema(required = true)]
+    pub learning: Option<Learning>,
+    /// What was learnt from people's words and from AI judgments, in the order of the traces and their steps. Null: no extraction
+    /// was recorded, because it has not come to that yet or because none was made. Empty: there was nothing to learn. A failed
+    /// training keeps what it recorded.
     #[schema(required = true)]
     pub feedback: Option<Vec<Finding>>,
 }
 
-/// What was learnt about one action.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+/// What an extraction took.
+#[derive(Clone, Debug, Serialize, ToSchema, FromRow)]
+pub struct Learning {
+    /// Version of the prompts.
+    pub prompt_version: i32,
+    /// Calls to the judge that the findings rest on.
+    pub calls: i64,
+    /// Calls of those that were made for it; the others had been answered before.
+    pub calls_made: i64,
+    /// Tokens read by the calls made.
+    pub input_tokens: i64,
+    /// Tokens written by the calls made.
+    pub output_tokens: i64,
+    /// What the calls made cost, in millionths of a US dollar; null if the model's price is not known.
+    #[schema(required = true)]
+    pub cost_micros: Option<i64>,
+    /// When it was recorded.
+    pub recorded_at: Moment,
+}
+
+/// What was learnt about one action. It is never made an annotation.
+#[derive(Clone, Debug, Serialize, ToSchema, FromRow)]
 pub struct Finding {
     /// The trace.
     pub trace_id: Uuid,
     /// Zero-based index of the action.
     pub step_index: i32,
     /// `positive`, `negative` or `unclear`.
+    #[schema(value_type = names::FindingLabel)]
     pub label: String,
     /// `high` or `low`: the classifier's own judgment, no probability.
+    #[schema(value_type = names::FindingConfidence)]
     pub confidence: String,
-    /// `user_feedback` or `ai_judgment`.
+    /// `user_feedback`: a person's words; `ai_judgment`: a model's own judgment.
+    #[schema(value_type = names::FindingSource)]
     pub source: String,
     /// The comment or the step that the evidence is from.
     #[schema(required = true)]
@@ -86,6 +115,9 @@ pub struct Finding {
     /// The tool called, if the action is a tool call.
     #[schema(required = true)]
     pub tool_name: Option<String>,
+    /// Why it makes no pair, such as `tie` or `unclear`; null if it makes one.
+    #[schema(required = true)]
+    pub exclusion: Option<String>,
 }
 
 /// Where to fetch a checkpoint.

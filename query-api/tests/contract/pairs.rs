@@ -35,9 +35,11 @@ async fn ratings_make_pairs_of_the_rendered_texts() {
         lines,
         [
             json!({"chosen": action(&good), "rejected": action(&bad), "trace_ids": [good.id, bad.id],
-                   "granularity": "action", "action_type": "response", "source": "explicit_rating"}),
+                   "granularity": "action", "action_type": "response", "source": "explicit_rating",
+                   "generated": null, "evidence": null}),
             json!({"chosen": whole(&good), "rejected": whole(&bad), "trace_ids": [good.id, bad.id],
-                   "granularity": "trace", "action_type": null, "source": "explicit_rating"}),
+                   "granularity": "trace", "action_type": null, "source": "explicit_rating",
+                   "generated": null, "evidence": null}),
         ]
     );
 }
@@ -136,7 +138,40 @@ async fn a_models_pairs_are_exactly_those_it_was_trained_on() {
     assert_eq!(lines[0]["chosen"].as_str().unwrap().len(), 3_000_000);
     assert_eq!(lines[0]["trace_ids"], json!([traces[0]]));
     let second = json!({"chosen": "c", "rejected": "d\n", "trace_ids": [traces[1], traces[0]], "granularity": "action",
-                        "action_type": "tool_call", "source": "explicit_rating"});
+                        "action_type": "tool_call", "source": "explicit_rating",
+                   "generated": null, "evidence": null});
     assert_eq!(lines[1], second);
     world.get_as(fresh_owner(), &path).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_pair_from_a_finding_shows_its_source_its_evidence_and_which_side_a_model_wrote() {
+    let world = World::new().await;
+    let model = world.model(world.owner, "Refunds", "succeeded", &[]).await;
+    let trace = Uuid::now_v7();
+    let evidence = json!({"step_index": 3, "tool_name": null, "label": "negative", "evidence_id": trace,
+        "evidence_quote": "I said Tuesday!", "reason": "Criteria: x. y", "classifier_model": "m"});
+    for (side, revised) in [("chosen", true), ("rejected", false)] {
+        sqlx::query(
+            "INSERT INTO rm_training_pairs (owner_id, reward_model_id, ordinal, side, trace_id, step_id, text, granularity,
+             action_type, source, split, revised, evidence)
+             VALUES ($1, $2, 0, $3, $4, $4, $3, 'action', 'response', 'user_feedback', 'train', $5, $6)",
+        )
+        .bind(world.owner.0)
+        .bind(model)
+        .bind(side)
+        .bind(trace)
+        .bind(revised)
+        .bind(evidence.to_string())
+        .execute(world.rows())
+        .await
+        .unwrap();
+    }
+    let lines = world.get(&format!("/export/pairs?reward_model_id={model}")).await.ok().lines();
+    assert_fits(&lines[0], "Pair");
+    assert_eq!(
+        lines,
+        [json!({"chosen": "chosen", "rejected": "rejected", "trace_ids": [trace], "granularity": "action",
+            "action_type": "response", "source": "user_feedback", "generated": "chosen", "evidence": evidence})]
+    );
 }

@@ -2,8 +2,8 @@
 
 use crate::support::rows::NewTrace;
 use crate::support::schema::assert_fits;
-use crate::support::{World, fresh_owner};
-use serde_json::json;
+use crate::support::{NOW, World, fresh_owner};
+use serde_json::{Value, json};
 use stash_domain::ids::{OwnerId, RewardModelId};
 use stash_infra::artifacts::{ArtifactKey, ArtifactStore as _};
 use uuid::Uuid;
@@ -23,10 +23,92 @@ async fn a_trained_model_has_exactly_its_fields() {
             "max_pairs": 4000, "seed": 0, "learning_rate": null, "trace_count": 2, "status": "succeeded", "num_pairs": 12,
             "metrics": {"train_pairs": 10, "eval_accuracy": 1.0}, "error": null, "created_at": "2026-09-29T03:12:00Z",
             "started_at": "2026-09-29T03:12:01Z", "finished_at": "2026-09-29T03:12:02Z", "trained_on_erased": false,
-            "cancel_requested": false, "phase": "training", "progress": 0.5, "trace_ids": ids, "feedback": null,
+            "cancel_requested": false, "phase": "training", "progress": 0.5, "trace_ids": ids, "learning": null, "feedback": null,
         })
     );
     world.get_as(fresh_owner(), &format!("/reward-models/{id}")).await.problem(404, "not_found");
+}
+
+/// Puts a report and findings of a model: each a trace, an index, and whether it is one of a tool call.
+async fn learn(world: &World, model: Uuid, findings: &[(Uuid, i32, bool)]) {
+    sqlx::query(
+        "INSERT INTO rm_learning_reports (owner_id, reward_model_id, attempt, prompt_version, calls, calls_made, input_tokens,
+         output_tokens, cost_micros, recorded_at) VALUES ($1, $2, 1, 1, 5, 3, 100, 10, NULL, $3)",
+    )
+    .bind(world.owner.0)
+    .bind(model)
+    .bind(NOW)
+    .execute(world.rows())
+    .await
+    .unwrap();
+    for (ordinal, (trace, index, is_call)) in (0_i32..).zip(findings) {
+        sqlx::query(
+            "INSERT INTO rm_findings (owner_id, reward_model_id, ordinal, trace_id, step_id, step_index, tool_name, label,
+             confidence, source, evidence_id, evidence_quote, reason, classifier_model, exclusion, included_in_training)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 'negative', 'high', 'ai_judgment', $5, 'Bergen', 'Criteria: x. y', 'm', $8, $9)",
+        )
+        .bind(world.owner.0)
+        .bind(model)
+        .bind(ordinal)
+        .bind(trace)
+        .bind(Uuid::from_u128(9))
+        .bind(index)
+        .bind(is_call.then_some("search"))
+        .bind(is_call.then_some("tie"))
+        .bind(!is_call)
+        .execute(world.rows())
+        .await
+        .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn view_learning_shows_findings_with_evidence_and_those_of_tool_calls_with_their_tool() {
+    let world = World::new().await;
+    let trace = Uuid::now_v7();
+    let id = world.model(world.owner, "Refunds", "succeeded", &[trace]).await;
+    learn(&world, id, &[(trace, 1, false), (trace, 3, true)]).await;
+    let detail = world.get(&format!("/reward-models/{id}")).await.ok().json();
+    assert_fits(&detail, "RewardModelDetail");
+    let finding = |index: i32, tool: Value, exclusion: Value, included: bool| {
+        json!({"trace_id": trace, "step_index": index, "label": "negative", "confidence": "high", "source": "ai_judgment",
+            "evidence_id": Uuid::from_u128(9), "evidence_quote": "Bergen", "reason": "Criteria: x. y", "classifier_model": "m",
+            "included_in_training": included, "tool_name": tool, "exclusion": exclusion})
+    };
+    assert_eq!(
+        detail["feedback"],
+        json!([finding(1, json!(null), json!(null), true), finding(3, json!("search"), json!("tie"), false)])
+    );
+    assert_eq!(
+        detail["learning"],
+        json!({"prompt_version": 1, "calls": 5, "calls_made": 3, "input_tokens": 100, "output_tokens": 10, "cost_micros": null,
+            "recorded_at": "2026-09-29T03:12:00Z"})
+    );
+    world.get_as(fresh_owner(), &format!("/reward-models/{id}")).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_failed_training_keeps_its_report_and_an_empty_one_is_not_null() {
+    let world = World::new().await;
+    let id = world.model(world.owner, "Refunds", "failed", &[Uuid::now_v7()]).await;
+    let path = format!("/reward-models/{id}");
+    assert_eq!(world.get(&path).await.ok().json()["feedback"], json!(null));
+    learn(&world, id, &[]).await;
+    let detail = world.get(&path).await.ok().json();
+    assert_fits(&detail, "RewardModelDetail");
+    assert_eq!((&detail["status"], &detail["feedback"]), (&json!("failed"), &json!([])));
+}
+
+#[tokio::test]
+async fn a_report_of_any_length_is_whole_and_in_order() {
+    let world = World::new().await;
+    let id = world.model(world.owner, "Refunds", "succeeded", &[]).await;
+    let findings: Vec<_> = (0..1203).map(|index| (Uuid::from_u128(1), index, false)).collect();
+    learn(&world, id, &findings).await;
+    let detail = world.get(&format!("/reward-models/{id}")).await.ok().json();
+    let indices: Vec<i64> =
+        detail["feedback"].as_array().unwrap().iter().map(|finding| finding["step_index"].as_i64().unwrap()).collect();
+    assert_eq!(indices, (0..1203).collect::<Vec<_>>());
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ pub mod dropout;
 pub mod evidence;
 pub mod excerpt;
 pub mod finding;
+pub mod frame;
 mod harvest;
 pub mod material;
 mod shown;

@@ -2,10 +2,11 @@
 
 use super::{Accepted, Tools, bundle_error, without_nul};
 use crate::error::ApplyError;
+use serde_json::json;
 use sqlx::PgConnection;
 use stash_domain::events::{Event, RewardModelCreated, RewardModelTrained, TraceDeleted};
 use stash_domain::ids::OwnerId;
-use stash_domain::learning::frame::{Granularity, PairSideFrame, Side, Source, Split};
+use stash_domain::learning::frame::{Granularity, PairEvidence, PairSideFrame, Side, Split};
 use stash_domain::sealed::Opened;
 use stash_domain::trace::ActionType;
 use stash_domain::views::reward_model;
@@ -137,8 +138,10 @@ async fn insert_sides(
         .bind(sides.iter().map(|side| without_nul(side.text.clone())).collect::<Vec<_>>())
         .bind(sides.iter().map(|side| granularity_name(side.granularity)).collect::<Vec<_>>())
         .bind(sides.iter().map(|side| side.action_type.map(ActionType::name)).collect::<Vec<_>>())
-        .bind(sides.iter().map(|side| source_name(side.source)).collect::<Vec<_>>())
+        .bind(sides.iter().map(|side| side.source.name()).collect::<Vec<_>>())
         .bind(sides.iter().map(|side| split_name(side.split)).collect::<Vec<_>>())
+        .bind(sides.iter().map(|side| side.revised).collect::<Vec<_>>())
+        .bind(sides.iter().map(|side| side.evidence.as_ref().map(evidence_json)).collect::<Vec<_>>())
         .execute(tx)
         .await?;
     Ok(())
@@ -149,6 +152,20 @@ async fn erase(tx: &mut PgConnection, owner: OwnerId, event: &TraceDeleted) -> R
         sqlx::query(statement).bind(owner.0).bind(event.trace_id.0).execute(&mut *tx).await?;
     }
     Ok(())
+}
+
+/// What a pair rests on, as the API shows it.
+fn evidence_json(evidence: &PairEvidence) -> String {
+    json!({
+        "step_index": evidence.step_index,
+        "tool_name": evidence.tool_name,
+        "label": evidence.label,
+        "evidence_id": evidence.evidence_id.to_string(),
+        "evidence_quote": evidence.evidence_quote,
+        "reason": evidence.reason,
+        "classifier_model": evidence.classifier_model,
+    })
+    .to_string()
 }
 
 fn side_name(side: Side) -> &'static str {
@@ -162,14 +179,6 @@ fn granularity_name(granularity: Granularity) -> &'static str {
     match granularity {
         Granularity::Trace => "trace",
         Granularity::Action => "action",
-    }
-}
-
-fn source_name(source: Source) -> &'static str {
-    match source {
-        Source::ExplicitRating => "explicit_rating",
-        Source::UserFeedback => "user_feedback",
-        Source::AiJudgment => "ai_judgment",
     }
 }
 

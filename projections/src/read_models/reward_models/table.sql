@@ -42,6 +42,10 @@ CREATE TABLE rm_training_pairs (
     action_type text,
     source text NOT NULL,
     split text NOT NULL,
+    -- Whether a model wrote this side.
+    revised boolean NOT NULL DEFAULT false,
+    -- What the preference rests on, JSON text; null for ratings.
+    evidence text,
     PRIMARY KEY (owner_id, reward_model_id, ordinal, side)
 );
 CREATE INDEX rm_training_pairs_by_trace ON rm_training_pairs (owner_id, trace_id);

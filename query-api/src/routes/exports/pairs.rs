@@ -6,7 +6,7 @@ use crate::body::{self, BodyError, Writer};
 use crate::errors::Failure;
 use crate::params::{Params, invalid};
 use crate::state::QueryState;
-use crate::types::Pair;
+use crate::types::{JsonText, Pair};
 use axum::extract::State;
 use axum::response::Response;
 use http::Uri;
@@ -100,6 +100,9 @@ struct Beside {
     granularity: Granularity,
     action_type: Option<ActionType>,
     source: Source,
+    /// Both null: people rated what was done.
+    generated: Option<()>,
+    evidence: Option<()>,
 }
 
 async fn write_of_ratings(
@@ -127,8 +130,14 @@ async fn write_of_ratings(
         texts.write(pair.chosen, &mut tx, &mut writer).await?;
         writer.raw(",\"rejected\":");
         texts.write(pair.rejected, &mut tx, &mut writer).await?;
-        let beside =
-            serde_json::to_string(&Beside { trace_ids, granularity, action_type, source: Source::ExplicitRating })?;
+        let beside = serde_json::to_string(&Beside {
+            trace_ids,
+            granularity,
+            action_type,
+            source: Source::ExplicitRating,
+            generated: None,
+            evidence: None,
+        })?;
         // The rest of the line's object, its opening brace replaced.
         writer.raw(",");
         writer.raw(&beside[1..]);
@@ -149,6 +158,8 @@ struct Row {
     granularity: String,
     action_type: Option<String>,
     source: String,
+    generated: Option<String>,
+    evidence: Option<JsonText>,
 }
 
 async fn write_of_model(mut writer: Writer, mut tx: OwnerTx, owner: OwnerId, model: Uuid) -> Result<Writer, BodyError> {
@@ -174,6 +185,8 @@ async fn write_of_model(mut writer: Writer, mut tx: OwnerTx, owner: OwnerId, mod
                 granularity: row.granularity,
                 action_type: row.action_type,
                 source: row.source,
+                generated: row.generated,
+                evidence: row.evidence,
             })?;
             writer.raw("\n");
             writer.pause().await?;

@@ -101,5 +101,7 @@ fn side_frame(dataset: &Dataset, pair: &DataPair, ordinal: u32, side: Side) -> R
         action_type: pair.action_type,
         source: SOURCE,
         split: pair.split,
+        revised: false,
+        evidence: None,
     })
 }
