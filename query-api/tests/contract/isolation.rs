@@ -30,6 +30,9 @@ async fn fill(world: &World, owner: OwnerId) {
         "INSERT INTO rm_action_scores VALUES ($1, $3, $2, $2, 1, 0, '\\x00', 0, false, 0)",
         "INSERT INTO rm_scoring_runs VALUES ($1, gen_random_uuid(), $3, $2, $3, 0)",
         "INSERT INTO rm_training_pairs VALUES ($1, $3, 0, 'chosen', $2, NULL, 'x', 'trace', NULL, 'explicit_rating', 'train')",
+        "INSERT INTO rm_learning_reports VALUES ($1, $3, 1, 1, 0, 0, 0, 0, NULL, 0)",
+        "INSERT INTO rm_findings VALUES ($1, $3, 0, $2, $2, 0, NULL, 'unclear', 'low', 'ai_judgment', $2, 'x', 'x', 'x', NULL, false)",
+        "INSERT INTO rm_judge_calls VALUES ($1, '\\x00', $2, $3, $3, 'review', 'x', '{}', 0, 0, NULL, 0)",
         "INSERT INTO es_command (command_id, owner_id, verdict, request_digest, log_time, partition, \"offset\")
          VALUES (gen_random_uuid(), $1, 'accepted', '\\x00', 0, 0, ('x' || substr(md5($2::text || $3::text), 1, 8))::bit(32)::int)",
         "INSERT INTO es_stream SELECT 'trace/' || $2 || $3, $1, 1",
