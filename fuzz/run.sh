@@ -53,11 +53,12 @@ export BIN WORK SECONDS_EACH INPUT_BYTES_MAX RSS_MB_MAX GRACE_S
 
 # seeds TARGET: links to the cases of its format (of every format, where the target is none), and their words for the fuzzer.
 seeds() {
-  local target="$1" seeds="$WORK/$1.seeds" cases=../domain/tests/formats
+  local target="$1" seeds="$WORK/$1.seeds" cases=../domain/tests/formats quote='\\"'
   rm -rf "$seeds"
   mkdir -p "$seeds" "$WORK/$target" "corpus/$target" "artifacts/$target"
   case "$target" in
-    otlp_*) cases+=/otel ;;
+    otlp_protobuf) cases+=/otel quote='' ;;
+    otlp_json) cases+=/otel ;;
     auto) ;;
     *) cases+="/$target" ;;
   esac
@@ -65,7 +66,9 @@ seeds() {
     ln -s "$file" "$seeds/$(sha256sum "$file" | head -c 40)" 2>/dev/null || true # the same case in two formats
   done
   { cat "$seeds"/* 2>/dev/null || true; } | LC_ALL=C grep -aoE '"[A-Za-z_.:-]{2,40}"' | LC_ALL=C sort | uniq -c |
-    sort -rn | awk '{ print $2; if (NR == 300) exit }' | sed 's/^"\(.*\)"$/"\\"\1\\""/' >"$WORK/$target.dict" || true
+    sort -rn | awk '{ print $2; if (NR == 300) exit }' | sed "s/^\"\(.*\)\"\$/\"$quote\1$quote\"/" >"$WORK/$target.dict" || true
+  # In protobuf only the words are of use.
+  [[ -n "$quote" ]] || rm -f "$seeds"/*
 }
 
 # fuzz TARGET: runs it for its time; quiet unless it fails.

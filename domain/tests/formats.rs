@@ -12,6 +12,8 @@ mod support;
 mod cases;
 #[path = "formats/codex_texts.rs"]
 mod codex_texts;
+#[path = "formats/dense.rs"]
+mod dense;
 #[path = "formats/detect.rs"]
 mod detect;
 #[path = "formats/hostile.rs"]

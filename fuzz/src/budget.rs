@@ -1,5 +1,6 @@
 //! The bounds on memory and time, and the allocator that counts.
 
+use stash_domain::limits::{JSON_BYTES_PER_PART, JSON_PARTS_FREE};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -9,6 +10,10 @@ pub const MEMORY_TIMES: usize = 20;
 /// Bytes held whatever the input: mostly the issues that a report lists one by one, at most 1000 warnings and 1000 skipped
 /// records at a few hundred bytes each.
 pub const MEMORY_BYTES: usize = 1 << 20;
+
+/// Bytes for each part of JSON (a value, a key) beyond one for each 4 bytes: what is so dense is taken up to a bound
+/// ([`JSON_PARTS_FREE`]), at the cost of a map for each object.
+pub const PART_BYTES: usize = 176;
 
 /// Seconds for each megabyte of input.
 pub const SECONDS_PER_MB: f64 = 1.0;
@@ -49,11 +54,35 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Does something with an input of so many bytes within the bounds.
+/// Parts of JSON beyond those that are in proportion to the bytes, at most as many as are taken. Those within text count too.
+fn parts_beyond(data: &[u8]) -> usize {
+    let parts = |byte: &u8| match byte {
+        b'{' => 5,
+        b'[' => 3,
+        b',' | b':' => 1,
+        _ => 0,
+    };
+    beyond(data.iter().map(parts).sum(), data.len())
+}
+
+/// Parts beyond those that are in proportion to the bytes, at most as many as are taken.
+pub(crate) fn beyond(parts: usize, bytes: usize) -> usize {
+    parts.saturating_sub(bytes / JSON_BYTES_PER_PART).min(JSON_PARTS_FREE)
+}
+
+/// Does something with an input of JSON within the bounds.
 ///
 /// # Panics
 /// When a bound is crossed; the message says which and by how much.
-pub(crate) fn within<T>(what: &str, bytes: usize, act: impl FnOnce() -> T) -> T {
+pub(crate) fn within<T>(what: &str, input: &[u8], act: impl FnOnce() -> T) -> T {
+    within_parts(what, input.len(), parts_beyond(input), act)
+}
+
+/// The same for an input of so many bytes, and parts beyond them.
+///
+/// # Panics
+/// When a bound is crossed; the message says which and by how much.
+pub(crate) fn within_parts<T>(what: &str, bytes: usize, beyond: usize, act: impl FnOnce() -> T) -> T {
     let before = HELD.load(Relaxed);
     PEAK.store(before, Relaxed);
     let begin = thread_seconds();
@@ -61,7 +90,7 @@ pub(crate) fn within<T>(what: &str, bytes: usize, act: impl FnOnce() -> T) -> T 
     let seconds = thread_seconds() - begin;
     let peak = PEAK.load(Relaxed).saturating_sub(before);
     let (memory_max, seconds_max) =
-        (MEMORY_TIMES * bytes + MEMORY_BYTES, SECONDS_PER_MB * bytes as f64 / 1e6 + SECONDS);
+        (MEMORY_TIMES * bytes + MEMORY_BYTES + PART_BYTES * beyond, SECONDS_PER_MB * bytes as f64 / 1e6 + SECONDS);
     assert!(peak <= memory_max, "{what} {bytes} bytes held {peak} bytes, more than {memory_max}");
     assert!(seconds <= seconds_max, "{what} {bytes} bytes took {seconds:.3} s, more than {seconds_max:.3}");
     result

@@ -10,12 +10,12 @@
 
 pub mod body;
 mod decode;
-pub mod proto;
 mod respond;
 mod seal;
 
 pub(crate) use respond::Signal;
 pub use respond::{OtelPartialSuccess, OtelTaken, errors_in_kind};
+pub use stash_domain::otel::protobuf::messages as proto;
 
 use crate::CommandState;
 use crate::dispatch::{Accepted, Refused};

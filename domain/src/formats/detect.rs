@@ -64,7 +64,7 @@ pub(super) fn detect(source: &mut Source<'_>, bytes_max: usize) -> Result<&'stat
         let seen = match sketch(&mut Cursor::stream(source, record.end)) {
             Ok(seen) => seen,
             Err(CursorError::Io(error)) => return Err(error.into()),
-            Err(CursorError::Syntax { .. } | CursorError::TooLarge { .. }) => Json::Null,
+            Err(_) => Json::Null,
         };
         let named = refused(&seen);
         for look in Look::all_of(seen).into_iter().take(RECORDS_LOOKED_AT_MAX - looked_at) {

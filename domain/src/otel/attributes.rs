@@ -13,12 +13,19 @@ use std::sync::Arc;
 /// Steps of a path that are followed; a name with more has its rest as one step.
 const PATH_STEPS_MAX: usize = 24;
 
-/// Attributes kept of a resource and its scope together; beyond, and those of more than [`CONTEXT_VALUE_BYTES_MAX`] as JSON, are
-/// left out, because every span carries them.
+/// Attributes kept of a resource and its scope together; beyond, and those with a name or a value of more than
+/// [`CONTEXT_VALUE_BYTES_MAX`] as JSON, are left out, because every span carries them.
 pub const CONTEXT_ATTRIBUTES_MAX: usize = 32;
 
 /// See [`CONTEXT_ATTRIBUTES_MAX`].
 pub const CONTEXT_VALUE_BYTES_MAX: usize = 256;
+
+/// Memory of a part of JSON, about.
+const PART_BYTES: usize = 64;
+
+fn is_small((name, value): &(String, Json)) -> bool {
+    name.len() <= CONTEXT_VALUE_BYTES_MAX && value.compact().len() <= CONTEXT_VALUE_BYTES_MAX
+}
 
 /// Attributes of a span, an event, a log record, or of where they come from.
 ///
@@ -103,8 +110,18 @@ impl Attributes {
         let named = named.into_iter().filter(|(_, text)| !text.is_empty());
         let named = named.map(|(name, text)| (name.to_owned(), Json::Text(text.to_owned())));
         let all = named.chain(resource.0).chain(scope.0);
-        let small = all.filter(|(_, value)| value.compact().len() <= CONTEXT_VALUE_BYTES_MAX);
-        Context::new(Self(small.take(CONTEXT_ATTRIBUTES_MAX).collect()))
+        Context::new(Self(all.filter(is_small).take(CONTEXT_ATTRIBUTES_MAX).collect()))
+    }
+
+    /// As many as a [`Context`] has of a resource at most. A resource may have many scopes.
+    pub(super) fn small(&self) -> Self {
+        Self(self.0.iter().filter(|entry| is_small(entry)).take(CONTEXT_ATTRIBUTES_MAX).cloned().collect())
+    }
+
+    /// What they count as where each span has its own, as it does where spans are kept: see
+    /// [`JSON_PARTS_FREE`](crate::limits::JSON_PARTS_FREE).
+    pub(super) fn parts(&self) -> usize {
+        self.0.iter().map(|(name, value)| name.len() + value.bytes_held() + 24).sum::<usize>() / PART_BYTES
     }
 
     /// Attributes from a nested object: objects and arrays of objects become paths, everything else is a value.

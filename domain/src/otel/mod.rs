@@ -1,6 +1,6 @@
 //! OpenTelemetry spans and log records as Stash keeps them: one model, whatever they were sent in.
 //!
-//! [`OtelSpan`] and [`OtelLog`] are built from OTLP/JSON by [`json::decode`], and by a server from OTLP protobuf. They hold what
+//! [`OtelSpan`] and [`OtelLog`] are built from OTLP by [`json::decode`] and [`protobuf`]. They hold what
 //! the trace is made from and what a person may look for later, nothing else of the protocol. In JSON they are compact (keys of
 //! one letter, nothing written that is empty), because each span of each trace is stored that way.
 //!
@@ -12,6 +12,7 @@ pub mod frame;
 mod id;
 pub mod json;
 mod log;
+pub mod protobuf;
 mod span;
 
 pub use crate::formats::common::json::Json;

@@ -118,3 +118,18 @@ fn a_report_lists_a_bounded_number_of_issues_and_counts_all() {
     let report = report.unwrap();
     assert_eq!((report.traces, report.skipped.count, report.skipped.first.len()), (0, 3000, 1000));
 }
+
+#[test]
+fn a_raw_nul_between_a_backslash_and_what_it_escapes_has_one_meaning() {
+    // As if it were not there: the backslash escapes the quotation mark, and the text goes on. Read in memory and walked.
+    let traces = good(
+        "stash",
+        b"{\"steps\":[{\"role\":\"user\",\"content\":\"a\\\0\"b\\\0\0n\"},{\"role\":\"assistant\",\"content\":\"c\"}]}",
+    );
+    let contents: Vec<&str> = traces[0].steps.iter().map(|step| step.content.as_str()).collect();
+    assert_eq!(contents, ["a\"b\n", "c"]);
+    let walked_as_rows = b"[{\"messages\":[{\"role\":\"user\",\"content\":\"a\\\0\"}\"}]},{\"messages\":[{\"role\":\"user\",\"content\":\"d\"}]}]";
+    let contents: Vec<String> =
+        good("openai_chat", walked_as_rows).into_iter().map(|trace| trace.steps[0].content.clone()).collect();
+    assert_eq!(contents, ["a\"}", "d"]);
+}

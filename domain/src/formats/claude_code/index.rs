@@ -7,6 +7,7 @@ use super::names::{Name, Names};
 use crate::formats::common::blocks::{Piece, blocks};
 use crate::formats::common::fault::{Fault, issue};
 use crate::formats::common::json::Json;
+use crate::formats::common::parse::too_many_parts;
 use crate::formats::common::record::Bad;
 use crate::formats::common::source::{Place, Source};
 use crate::formats::refused::refused;
@@ -81,8 +82,11 @@ impl Index {
                 self.warn(span, format!("the line was left out: not valid JSON: {why}"));
                 return Ok(());
             }
-            Err(Trouble::TooLarge) => {
-                let message = format!("the line is larger than allowed: it may have {STEP_BYTES_MAX} bytes");
+            Err(trouble @ (Trouble::TooLarge | Trouble::TooManyParts)) => {
+                let message = match trouble {
+                    Trouble::TooManyParts => too_many_parts(),
+                    _ => format!("the line is larger than allowed: it may have {STEP_BYTES_MAX} bytes"),
+                };
                 if on_error == OnError::Fail {
                     return Err(Fault::Bad(issue(span.start, Bad::new("", message)), false));
                 }

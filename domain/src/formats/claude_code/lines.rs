@@ -4,6 +4,7 @@ use crate::formats::common::clean::{Cleaned, clean};
 use crate::formats::common::cursor::{Cursor, CursorError, Stream};
 use crate::formats::common::json::Json;
 use crate::formats::common::look::look;
+use crate::formats::common::parse::{Unparsed, value_of_bytes};
 use crate::formats::common::records::{Record, Records, next_element};
 use crate::formats::common::source::{Place, Source};
 use crate::limits::STEP_BYTES_MAX;
@@ -24,6 +25,8 @@ pub(super) enum Trouble {
     Damaged(String),
     /// It has more bytes than a step may have.
     TooLarge,
+    /// It has more parts than a text of its size may have.
+    TooManyParts,
 }
 
 /// What was read: the line and what was cleaned, or why there is none.
@@ -83,9 +86,10 @@ fn parse(bytes: &mut Vec<u8>, large: bool) -> Read {
         return Err(Trouble::TooLarge);
     }
     let cleaned = clean(bytes);
-    match serde_json::from_slice(bytes) {
+    match value_of_bytes(bytes) {
         Ok(json) => Ok((json, cleaned)),
-        Err(error) => Err(Trouble::Damaged(error.to_string())),
+        Err(Unparsed { too_many_parts: true, .. }) => Err(Trouble::TooManyParts),
+        Err(Unparsed { message, .. }) => Err(Trouble::Damaged(message)),
     }
 }
 
@@ -94,7 +98,7 @@ fn is_array_of_objects(source: &mut Source<'_>, record: Record) -> io::Result<bo
     match look(&mut Cursor::stream(source, record.end)) {
         Ok(look) => Ok(look.array && matches!(look.value, Json::Object(_)) && !look.nested_array),
         Err(CursorError::Io(error)) => Err(error),
-        Err(CursorError::Syntax { .. } | CursorError::TooLarge { .. }) => Ok(false),
+        Err(_) => Ok(false),
     }
 }
 
@@ -117,6 +121,9 @@ fn elements<E: From<io::Error>>(
             }
             Err(CursorError::TooLarge { place }) => {
                 return take(Span { start: place, end: place.offset }, Err(Trouble::TooLarge));
+            }
+            Err(CursorError::TooManyParts { place }) => {
+                return take(Span { start: place, end: place.offset }, Err(Trouble::TooManyParts));
             }
         }
         // White space before the element, so that its place is its own.

@@ -4,7 +4,7 @@
 //! A surrogate is replaced by text of the same length, so that byte offsets in later errors stay right. An escaped NUL has no
 //! such replacement: it is only noted here, and [`drop_nul`] takes it out of what was parsed.
 
-use memchr::{memchr, memchr3, memmem};
+use memchr::{memchr, memchr2, memmem};
 use serde_json::{Map, Value};
 
 /// What was found.
@@ -19,15 +19,15 @@ pub(crate) struct Cleaned {
 /// Cleans the bytes of a JSON text.
 pub(crate) fn clean(bytes: &mut Vec<u8>) -> Cleaned {
     let mut found = Cleaned::default();
-    let mut raw_nul = false;
+    // First of all, so that everything else is read as if it had never been there: in an escape, say.
+    if memchr(0, bytes).is_some() {
+        bytes.retain(|byte| *byte != 0);
+        found.nul = true;
+    }
     let mut at = 0;
-    while let Some(next) = memchr3(b'\\', 0, 0xED, &bytes[at..]) {
+    while let Some(next) = memchr2(b'\\', 0xED, &bytes[at..]) {
         at += next;
         match bytes[at] {
-            0 => {
-                raw_nul = true;
-                at += 1;
-            }
             // UTF-8 bytes of a surrogate, which is no UTF-8: ED A0..BF 80..BF.
             0xED => {
                 if matches!(bytes[at..], [_, 0xA0..=0xBF, 0x80..=0xBF, ..]) {
@@ -55,10 +55,6 @@ pub(crate) fn clean(bytes: &mut Vec<u8>) -> Cleaned {
         if at >= bytes.len() {
             break;
         }
-    }
-    if raw_nul {
-        bytes.retain(|byte| *byte != 0);
-        found.nul = true;
     }
     found.nul |= has_escaped_nul(bytes);
     found
@@ -135,6 +131,8 @@ mod tests {
     #[test]
     fn nul_is_noted_and_raw_ones_go() {
         assert_eq!(cleaned(b"\"a\0b\""), (b"\"ab\"".to_vec(), Cleaned { surrogates: false, nul: true }));
+        assert_eq!(cleaned(b"\"\\\0\"\"").0, b"\"\\\"\"", "what a backslash escapes comes behind the NUL");
+        assert_eq!(cleaned(b"\"\\\0ud83d\"").0, br#""\ufffd""#);
         assert!(cleaned(br#""\u0000""#).1.nul);
         assert!(cleaned(br#""{\"a\":\"\\u0000\"}""#).1.nul, "also within JSON inside a string");
         assert!(!cleaned(br#""\u0001""#).1.nul);

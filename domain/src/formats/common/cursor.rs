@@ -2,6 +2,7 @@
 
 use super::clean::{Cleaned, clean};
 use super::json::Json;
+use super::parse::{Parts, Unparsed, first_value};
 use super::source::{Place, Scan, Source};
 use memchr::memchr_iter;
 use std::io;
@@ -22,6 +23,11 @@ pub(crate) enum CursorError {
     },
     /// It is larger than the caller holds.
     TooLarge {
+        /// Where it begins.
+        place: Place,
+    },
+    /// It has more parts than a text of its size may have.
+    TooManyParts {
         /// Where it begins.
         place: Place,
     },
@@ -49,6 +55,7 @@ pub(crate) struct Memory<'c> {
     start: Place,
     /// How far lines were counted, and the line there.
     counted: (usize, u64),
+    parts: Parts,
 }
 
 /// See [`Cursor::Stream`].
@@ -58,16 +65,31 @@ pub(crate) struct Stream<'c, 's> {
     end: u64,
     scratch: Vec<u8>,
     cleaned: Cleaned,
+    parts: Parts,
 }
 
 impl<'c, 's> Cursor<'c, 's> {
     pub(crate) fn memory(text: &'c str, start: Place) -> Self {
-        Self::Memory(Memory { text, at: 0, start, counted: (0, start.line) })
+        let parts = Parts::of(text.len());
+        Self::Memory(Memory { text, at: 0, start, counted: (0, start.line), parts })
     }
 
     /// From where the source stands to an offset.
     pub(crate) fn stream(source: &'c mut Source<'s>, end: u64) -> Self {
         Self::Stream(Stream::new(source, end))
+    }
+
+    /// Parts that the values of the text may still have together: many of them are held at once.
+    pub(crate) fn parts(&self) -> &Parts {
+        match self {
+            Self::Memory(memory) => &memory.parts,
+            Self::Stream(stream) => &stream.parts,
+        }
+    }
+
+    /// Counts parts that come of what was read beside the values themselves.
+    pub(crate) fn count_parts(&mut self, parts: usize) -> Result<(), CursorError> {
+        if self.parts().take(parts) { Ok(()) } else { Err(CursorError::TooManyParts { place: self.place() }) }
     }
 
     /// Where it is.
@@ -208,12 +230,13 @@ impl Memory<'_> {
 
     fn value(&mut self) -> Result<Json, CursorError> {
         let rest = &self.text[self.at..];
-        match parse_first(rest) {
+        match first_value(rest, &self.parts) {
             Ok((value, length)) => {
                 self.at += length;
                 Ok(value)
             }
-            Err((message, at, truncated)) => {
+            Err(Unparsed { too_many_parts: true, .. }) => Err(CursorError::TooManyParts { place: self.place() }),
+            Err(Unparsed { message, at, truncated, .. }) => {
                 Err(CursorError::Syntax { place: self.place_at(self.at + at), message, truncated })
             }
         }
@@ -222,7 +245,8 @@ impl Memory<'_> {
 
 impl<'c, 's> Stream<'c, 's> {
     pub(crate) fn new(source: &'c mut Source<'s>, end: u64) -> Self {
-        Self { source, end, scratch: Vec::new(), cleaned: Cleaned::default() }
+        let bytes = usize::try_from(end.saturating_sub(source.place().offset)).unwrap_or(usize::MAX);
+        Self { source, end, scratch: Vec::new(), cleaned: Cleaned::default(), parts: Parts::of(bytes) }
     }
 
     /// Bytes up to the end of the text.
@@ -278,10 +302,16 @@ impl<'c, 's> Stream<'c, 's> {
         self.cleaned.nul |= cleaned.nul;
         self.cleaned.surrogates |= cleaned.surrogates;
         let parsed = match std::str::from_utf8(&bytes) {
-            Ok(text) => parse_first(text).map(|(value, _)| value),
-            Err(error) => Err((NOT_UTF8.to_owned(), error.valid_up_to(), false)),
+            Ok(text) => first_value(text, &self.parts).map(|(value, _)| value),
+            Err(error) => {
+                let (message, at) = (NOT_UTF8.to_owned(), error.valid_up_to());
+                Err(Unparsed { message, at, truncated: false, too_many_parts: false })
+            }
         };
-        let parsed = parsed.map_err(|(message, at, truncated)| {
+        let parsed = parsed.map_err(|Unparsed { message, at, truncated, too_many_parts }| {
+            if too_many_parts {
+                return CursorError::TooManyParts { place: start };
+            }
             let lines = memchr_iter(b'\n', bytes.get(..at).unwrap_or(&bytes)).count() as u64;
             let place = Place { offset: start.offset + at as u64, line: start.line + lines };
             CursorError::Syntax { place, message, truncated }
@@ -300,21 +330,4 @@ fn is_space(byte: u8) -> bool {
 
 fn truncated(place: Place) -> CursorError {
     CursorError::Syntax { place, message: "the JSON ends too early".to_owned(), truncated: true }
-}
-
-/// The first value of a text and its length, or what is wrong, where, and whether the text merely ends too early.
-fn parse_first(text: &str) -> Result<(Json, usize), (String, usize, bool)> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Json>();
-    match values.next() {
-        Some(Ok(value)) => Ok((value, values.byte_offset())),
-        Some(Err(error)) => {
-            let before: usize =
-                text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
-            let at = (before + error.column().saturating_sub(1)).min(text.len());
-            let full = error.to_string();
-            let message = full.rsplit_once(" at line ").map_or(full.as_str(), |(message, _)| message);
-            Err((format!("not valid JSON: {message}"), at, error.is_eof()))
-        }
-        None => Err(("the JSON ends too early".to_owned(), text.len(), true)),
-    }
 }

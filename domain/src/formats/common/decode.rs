@@ -2,11 +2,13 @@
 
 use super::clean::clean;
 use super::json::Json;
+use super::parse::{value_of_bytes, whole_value};
 
 /// How often JSON is taken out of strings: two writers in a row have been seen to encode what they got.
 const DECODINGS_MAX: usize = 3;
 
-/// The object or array that a text holds, also within strings within it; none for any other text.
+/// The object or array that a text holds, also within strings within it; none for any other text, or one with too many parts for its
+/// size, which is better kept as the text it is.
 pub(crate) fn decoded(text: &str) -> Option<Json> {
     let mut json = parsed(text)?;
     for _ in 1..DECODINGS_MAX {
@@ -22,10 +24,10 @@ fn parsed(text: &str) -> Option<Json> {
     if !text.trim_start().starts_with(['{', '[', '"']) {
         return None;
     }
-    serde_json::from_str(text).ok().or_else(|| {
+    whole_value(text).or_else(|| {
         // Escapes of lone surrogates inside the string were out of reach when the line was cleaned.
         let mut bytes = text.as_bytes().to_vec();
-        if clean(&mut bytes).surrogates { serde_json::from_slice(&bytes).ok() } else { None }
+        if clean(&mut bytes).surrogates { value_of_bytes(&bytes).ok() } else { None }
     })
 }
 

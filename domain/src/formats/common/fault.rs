@@ -1,6 +1,7 @@
 //! Why a record is not taken.
 
 use super::cursor::CursorError;
+use super::parse::too_many_parts;
 use super::record::{Bad, Stop};
 use super::source::Place;
 use crate::formats::report::{Issue, ReadError, SinkError};
@@ -28,6 +29,7 @@ impl From<CursorError> for Fault {
                 );
                 Self::Bad(issue(place, Bad::new("", message)), false)
             }
+            CursorError::TooManyParts { place } => Self::Bad(issue(place, Bad::new("", too_many_parts())), false),
         }
     }
 }

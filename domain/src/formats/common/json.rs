@@ -1,8 +1,7 @@
 //! A JSON value as it was written: keys in their order, numbers in their digits. The canonical types sort keys; what is kept as
-//! text (a tool result that is JSON, say) must not.
+//! text (a tool result that is JSON, say) must not. [`parse`](super::parse) makes it of text.
 
 use crate::limits::JSON_VALUE_DEPTH_MAX;
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 use std::fmt;
@@ -25,10 +24,10 @@ pub enum Json {
 }
 
 /// The key under which serde_json hands over numbers whose digits it keeps.
-const NUMBER_KEY: &str = "$serde_json::private::Number";
+pub(crate) const NUMBER_KEY: &str = "$serde_json::private::Number";
 
 /// What keys begin with that mean something to serde_json itself.
-const PRIVATE_KEYS: &str = "$serde_json::private::";
+pub(crate) const PRIVATE_KEYS: &str = "$serde_json::private::";
 
 impl Json {
     /// The kind of value, for messages.
@@ -163,65 +162,6 @@ impl Serialize for Json {
             Self::List(items) => serializer.collect_seq(items),
             Self::Object(fields) => serializer.collect_map(fields.iter().map(|(key, value)| (key, value))),
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct AnyValue;
-        impl<'de> Visitor<'de> for AnyValue {
-            type Value = Json;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a JSON value")
-            }
-            fn visit_unit<E>(self) -> Result<Json, E> {
-                Ok(Json::Null)
-            }
-            fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
-                Ok(Json::Bool(value))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
-                Ok(Json::Number(value.into()))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
-                Ok(Json::Number(value.into()))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-                Ok(Number::from_f64(value).map_or(Json::Null, Json::Number))
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Json, E> {
-                Ok(Json::Text(text.to_owned()))
-            }
-            fn visit_string<E>(self, text: String) -> Result<Json, E> {
-                Ok(Json::Text(text))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Json, A::Error> {
-                let mut items = Vec::new();
-                while let Some(item) = seq.next_element()? {
-                    items.push(item);
-                }
-                Ok(Json::List(items))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
-                let mut fields: Vec<(String, Json)> = Vec::new();
-                while let Some(key) = map.next_key::<String>()? {
-                    fields.push((key, map.next_value()?));
-                }
-                // This is how serde_json hands over a number. An object that a person wrote in this form becomes one too.
-                if let [(key, Json::Text(digits))] = fields.as_slice()
-                    && key == NUMBER_KEY
-                    && let Ok(number) = digits.parse()
-                {
-                    return Ok(Json::Number(number));
-                }
-                // Any other object with such a key would be misread wherever it is read again, so the key changes.
-                for (key, _) in fields.iter_mut().filter(|(key, _)| key.starts_with(PRIVATE_KEYS)) {
-                    key.insert(0, '_');
-                }
-                Ok(Json::Object(fields))
-            }
-        }
-        deserializer.deserialize_any(AnyValue)
     }
 }
 

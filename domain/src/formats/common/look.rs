@@ -80,7 +80,7 @@ impl Look {
 /// Looks at the outermost keys of what comes next, or of its first element, and goes back.
 pub(crate) fn look(cursor: &mut Cursor<'_, '_>) -> Result<Look, CursorError> {
     cursor.peek()?;
-    let place = cursor.place();
+    let (place, parts) = (cursor.place(), cursor.parts().left());
     let array = cursor.peek()? == Some(b'[');
     if array {
         cursor.expect(b"[")?;
@@ -91,6 +91,7 @@ pub(crate) fn look(cursor: &mut Cursor<'_, '_>) -> Result<Look, CursorError> {
         _ => Json::Null,
     };
     cursor.seek(place)?;
+    cursor.parts().put_back(parts);
     Ok(Look { array, nested_array, value })
 }
 
@@ -196,8 +197,8 @@ impl Sketcher {
 fn undamaged<T>(read: Result<T, CursorError>) -> Result<Option<T>, CursorError> {
     match read {
         Ok(value) => Ok(Some(value)),
-        Err(CursorError::Syntax { .. } | CursorError::TooLarge { .. }) => Ok(None),
         Err(error @ CursorError::Io(_)) => Err(error),
+        Err(_) => Ok(None),
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod fault;
 pub(crate) mod head;
 pub(crate) mod json;
 pub(crate) mod look;
+pub(crate) mod parse;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod records;

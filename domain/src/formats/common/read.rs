@@ -166,6 +166,7 @@ impl<F: RecordFormat> Reader<'_, F> {
         let mut out = Out::new(target);
         out.nul = nul;
         let again = large.then(|| parts.head.clone());
+        let parts_left = cursor.parts().left();
         let head = build::<F>(cursor, start, parts.head, &mut parts.lists, &mut out, &mut warnings)?;
         if cursor.cleaned().surrogates {
             warnings.push(issue(start, Bad::new("", SURROGATES)));
@@ -185,6 +186,7 @@ impl<F: RecordFormat> Reader<'_, F> {
             }
         } else {
             sink.begin(head).map_err(sink_error)?;
+            cursor.parts().put_back(parts_left);
             let mut out = Out::new(Target::Sink(sink));
             let fields = again.unwrap_or_default();
             build::<F>(cursor, start, fields, &mut parts.lists, &mut out, &mut Vec::new()).map_err(

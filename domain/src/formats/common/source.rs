@@ -69,7 +69,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Finds the end of one JSON value in bytes that come in pieces. It counts brackets and knows strings, nothing more: whether
+/// Finds the end of one JSON value in bytes that come in pieces, as if raw NULs were not there. It counts brackets and knows strings, nothing more: whether
 /// the value is valid is for the parser to say.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scan {
@@ -86,7 +86,8 @@ impl Scan {
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             if self.escaped {
-                self.escaped = false;
+                // A raw NUL is dropped wherever it stands: what is escaped comes behind it.
+                self.escaped = byte == 0;
                 at += 1;
                 continue;
             }
@@ -109,6 +110,7 @@ impl Scan {
                         return Some(at + 1);
                     }
                 }
+                0 => {}
                 _ if self.depth > 0 => {}
                 b' ' | b'\t' | b'\r' | b'\n' | b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"' => {
                     // A stray separator is no value: it is handed on alone, so that the caller moves on and the parser objects.
@@ -152,9 +154,18 @@ mod tests {
         assert_eq!(end(r#"{"a":"#), None);
         assert_eq!(end(r#"{"a":"\"}"#), None);
         assert_eq!(end(",1"), Some(1));
+        assert_eq!(end("\"a\\\0\0\"b\" x"), Some(8));
     }
 
     proptest::proptest! {
+        #[test]
+        fn the_end_is_where_it_is_without_raw_nul(picked in proptest::collection::vec(0_usize..10, 0..40)) {
+            let bytes: Vec<u8> = picked.iter().map(|n| b"\0\0\\\\\"\"[]x,"[*n]).collect();
+            let without: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+            let end = Scan::default().feed(&bytes).map(|end| bytes[..end].iter().filter(|byte| **byte != 0).count());
+            proptest::prop_assert_eq!(end, Scan::default().feed(&without));
+        }
+
         #[test]
         fn pieces_give_the_same_end_as_the_whole(bytes: Vec<u8>, cut in 0_usize..64) {
             let whole = Scan::default().feed(&bytes);

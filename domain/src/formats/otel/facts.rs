@@ -6,6 +6,7 @@
 use super::unmapped::Unmapped;
 use crate::formats::common::clean::drop_nul;
 use crate::formats::common::json::Json;
+use crate::formats::common::parse::whole_value;
 use crate::otel::{Attributes, OtelSpan, OtelSpanId, OtelTraceId, StatusCode};
 use crate::trace::TraceHead;
 use serde::{Deserialize, Serialize};
@@ -108,8 +109,8 @@ impl Facts {
         for name in TAGS {
             let Some(value) = span.attributes.value(name).or_else(|| span.context.value(name)) else { continue };
             let listed = match value {
-                Json::Text(text) => match serde_json::from_str(&text) {
-                    Ok(Json::List(items)) => items,
+                Json::Text(text) => match whole_value(&text) {
+                    Some(Json::List(items)) => items,
                     _ => text.split(',').map(|tag| Json::Text(tag.trim().to_owned())).collect(),
                 },
                 Json::List(items) => items,

@@ -1,13 +1,14 @@
 //! Python literals: what `repr` makes of dicts, lists, tuples, strings, numbers, `None`, `True` and `False`.
 
 use crate::formats::common::json::Json;
+use crate::formats::common::parse::{LIST_PARTS, OBJECT_PARTS, Parts};
 
 /// Nesting of literals that are read.
 const DEPTH_MAX: usize = 64;
 
 /// The value of a text that is one whole literal.
 pub(super) fn literal(text: &str) -> Option<Json> {
-    let mut parser = Parser { rest: text };
+    let mut parser = Parser { rest: text, parts: Parts::of(text.len()) };
     let value = parser.value(DEPTH_MAX)?;
     parser.space();
     parser.rest.is_empty().then_some(value)
@@ -15,11 +16,13 @@ pub(super) fn literal(text: &str) -> Option<Json> {
 
 /// The string literal that a text begins with.
 pub(super) fn string(text: &str) -> Option<String> {
-    Parser { rest: text }.string()
+    Parser { rest: text, parts: Parts::of(text.len()) }.string()
 }
 
 struct Parser<'t> {
     rest: &'t str,
+    /// Parts that the literal may still have.
+    parts: Parts,
 }
 
 impl Parser<'_> {
@@ -41,7 +44,16 @@ impl Parser<'_> {
     fn value(&mut self, depth: usize) -> Option<Json> {
         let depth = depth.checked_sub(1)?;
         self.space();
-        match self.rest.chars().next()? {
+        let first = self.rest.chars().next()?;
+        let parts = match first {
+            '{' => OBJECT_PARTS,
+            '[' | '(' => LIST_PARTS,
+            _ => 1,
+        };
+        if !self.parts.take(parts) {
+            return None;
+        }
+        match first {
             '{' => self.dict(depth),
             '[' => self.items("[", "]", depth),
             '(' => self.items("(", ")", depth),

@@ -3,6 +3,7 @@
 
 use super::folded;
 use super::span::{event, ids, nanoseconds, status_code};
+use crate::formats::common::parse::whole_value;
 use crate::otel::id::Recorded;
 use crate::otel::{Attributes, Json, OtelSpan};
 
@@ -44,7 +45,7 @@ pub(super) fn row(recorded: Json) -> Result<OtelSpan, String> {
             ("statusmessage", Json::Text(text)) => status.message = text,
             ("attributes", Json::Object(fields)) => nested.extend(fields),
             ("attributes", Json::Text(text)) => {
-                if let Ok(Json::Object(fields)) = serde_json::from_str(&text) {
+                if let Some(Json::Object(fields)) = whole_value(&text) {
                     nested.extend(fields);
                 }
             }

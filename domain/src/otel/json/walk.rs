@@ -187,8 +187,7 @@ impl Walk {
                 }
                 _ => Ok(cursor.skip()?),
             })?;
-            self.set_context(&resource, scopes);
-            Ok(())
+            self.set_context(cursor, &resource, scopes)
         })
     }
 
@@ -266,18 +265,27 @@ impl Walk {
         }
     }
 
-    fn set_context(&mut self, resource: &Attributes, scopes: Vec<Scope>) {
+    fn set_context(
+        &mut self,
+        cursor: &mut Cursor<'_, '_>,
+        resource: &Attributes,
+        scopes: Vec<Scope>,
+    ) -> Result<(), Fault> {
+        let resource = Attributes::small(resource);
         let mut scopes = scopes.into_iter().peekable();
         while let Some(scope) = scopes.next() {
             let next = scopes.peek().map_or((self.spans.len(), self.logs.len()), |next| (next.spans, next.logs));
+            let spans = self.spans.get_mut(scope.spans..next.0).unwrap_or_default();
+            let logs = self.logs.get_mut(scope.logs..next.1).unwrap_or_default();
+            if spans.is_empty() && logs.is_empty() {
+                continue;
+            }
             let context = Attributes::context(resource.clone(), &scope.name, &scope.version, scope.attributes);
-            for span in self.spans.get_mut(scope.spans..next.0).unwrap_or_default() {
-                span.context = context.clone();
-            }
-            for log in self.logs.get_mut(scope.logs..next.1).unwrap_or_default() {
-                log.context = context.clone();
-            }
+            cursor.count_parts(context.parts().saturating_mul(spans.len() + logs.len()))?;
+            spans.iter_mut().for_each(|span| span.context = context.clone());
+            logs.iter_mut().for_each(|log| log.context = context.clone());
         }
+        Ok(())
     }
 }
 

@@ -6,7 +6,9 @@
 //! history of a later call has it.
 
 use super::{object, remove};
+use crate::formats::common::parse::whole_value;
 use crate::otel::{Attributes, Json};
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 
 /// Calls that are parted, and bytes of their names; more stay as they are.
@@ -34,15 +36,18 @@ fn parts(call: &Json, attributes: &Attributes) -> Option<Vec<Json>> {
 
 /// The texts of several JSON objects in a row; none if it is anything else.
 fn objects(text: &str) -> Option<Vec<&str>> {
-    if !text.starts_with('{') || serde_json::from_str::<Json>(text).is_ok() {
+    if !text.starts_with('{') || serde_json::from_str::<IgnoredAny>(text).is_ok() {
         return None;
     }
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Json>();
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let mut found = Vec::new();
     let mut begin = 0;
     while let Some(value) = values.next() {
-        let Ok(Json::Object(_)) = value else { return None };
-        found.push(text.get(begin..values.byte_offset())?);
+        let object = text.get(begin..values.byte_offset())?;
+        if value.is_err() || !object.trim_ascii_start().starts_with('{') {
+            return None;
+        }
+        found.push(object);
         begin = values.byte_offset();
     }
     (2..=CALLS_MAX).contains(&found.len()).then_some(found)
@@ -84,7 +89,7 @@ fn given_tools(attributes: &Attributes) -> Vec<String> {
     let Some(Json::List(tools)) = attributes.value("llm.tools") else { return Vec::new() };
     let name_of = |tool: &Json| {
         let schema = tool.get("tool").unwrap_or(tool).get("json_schema")?;
-        let schema = schema.as_text().map_or_else(|| Some(schema.clone()), |text| serde_json::from_str(text).ok())?;
+        let schema = schema.as_text().map_or_else(|| Some(schema.clone()), whole_value)?;
         let name = schema.get("function").unwrap_or(&schema).get("name")?.as_text()?;
         (!name.is_empty()).then(|| name.to_owned())
     };

@@ -13,6 +13,7 @@ mod raw_payload;
 pub(super) mod semantic;
 mod unindexed_prompts;
 
+use crate::formats::common::parse::whole_value;
 use crate::otel::{Attributes, Json, OtelLog, OtelSpan};
 
 /// One message, or a whole input or output from which messages are to be read.
@@ -151,7 +152,7 @@ fn decoded(json: &Json) -> Option<Json> {
     if !text.starts_with(['[', '{']) {
         return None;
     }
-    serde_json::from_str(text).ok()
+    whole_value(text)
 }
 
 /// Whether a recorded number of choices says that several answers are alternatives.

@@ -1,0 +1,48 @@
+//! Puts a value that is made of very many very small values into an input: what of all JSON takes the most memory for its bytes.
+
+/// Bytes of such a value.
+const DENSE_BYTES: usize = 512 * 1024;
+
+/// What it is made of.
+const ITEMS: [&str; 6] = ["[]", "[0]", r#"{"":0}"#, r#"{"a":{}}"#, "0", r#"{"type":"text","text":""}"#];
+
+/// The input with one of its values replaced; the number chooses which, and by what. None if there is none to be replaced.
+pub(crate) fn dense(data: &[u8], choice: u64) -> Option<Vec<u8>> {
+    let choice = usize::try_from(choice % (1 << 31)).ok()?;
+    let keys: Vec<usize> =
+        data.windows(2).enumerate().filter(|(_, pair)| pair == b"\":").map(|(at, _)| at + 2).collect();
+    let begin = *keys.get(choice % keys.len().max(1))?;
+    let begin = begin + data[begin..].iter().take_while(|byte| **byte == b' ').count();
+    let end = begin + value_length(data.get(begin..)?)?;
+    let item = ITEMS[choice / 7 % ITEMS.len()];
+    let mut value = format!("[{}{item}]", format!("{item},").repeat(DENSE_BYTES / (item.len() + 1)));
+    // As text, for what is decoded out of text.
+    if choice / 61 % 3 == 0 {
+        value = serde_json::to_string(&value).ok()?;
+    }
+    Some([&data[..begin], value.as_bytes(), &data[end..]].concat())
+}
+
+/// Bytes of the value that stands first.
+fn value_length(data: &[u8]) -> Option<usize> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for (at, byte) in data.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => {
+                in_text = !in_text;
+                if !in_text && depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ if in_text => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth > 1 => depth -= 1,
+            b'}' | b']' if depth == 1 => return Some(at + 1),
+            b',' | b'}' | b']' | b'\n' if depth == 0 => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
