@@ -2,11 +2,11 @@
 
 use crate::import::{ImportError, Importer};
 use stash_domain::events::OtelReceived;
+use stash_domain::frame::BadFrame;
 use stash_domain::ids::{
     CommandId, Digest, ImportId, OwnerId, SubjectId, TraceId, content_subject, made_by, trace_id_of,
 };
 use stash_domain::limits::FRAME_BYTES_TARGET;
-use stash_domain::frame::BadFrame;
 use stash_domain::otel::frame::OtelFrame;
 use stash_domain::otel::json::Decoded;
 use stash_domain::otel::{OtelLog, OtelSpan, OtelTraceId};
