@@ -205,6 +205,14 @@ impl CommandState {
         accepted(earlier, self.applied(caller))
     }
 
+    /// The verdict on a command; none while it is still to come.
+    ///
+    /// # Errors
+    /// `unavailable`.
+    pub async fn verdict(&self, command: &Command) -> Result<Option<Judged>, Refused> {
+        Ok(self.submitter.find_verdict(command.id).await.map_err(submit_problem)?)
+    }
+
     /// A position that the read models have reached: for answers whose effect was there before the request.
     pub fn applied(&self, caller: &Caller) -> Option<PositionToken> {
         let log = self.submitter.log();

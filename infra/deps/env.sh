@@ -18,6 +18,7 @@ offer() { # offer NAME VALUE: prints the export when VALUE exists and NAME is fr
 printf 'export STASH_DEPS_DIR=%q\n' "$DEPS"
 [[ -n "${LIBTORCH_USE_PYTORCH:-}" ]] || offer LIBTORCH "$DEPS/libtorch"
 offer ORT_DYLIB_PATH "$DEPS/onnxruntime/libonnxruntime.so"
+offer ORT_EP_OPENVINO_PATH "$DEPS/openvino/libonnxruntime_providers_openvino_plugin.so"
 offer DUCKDB_LIB_DIR "$DEPS/duckdb"
 # The fetched server, only where it is the one to use: with a server of the system's beside it, nothing is forced.
 if [[ "$("$REPO/infra/deps/postgres.sh" --find)" == "$DEPS/postgres/bin" ]]; then

@@ -4,6 +4,7 @@ use super::http::class_name;
 use super::{Foundation, data_folder};
 use stash_infra::config::{Compute, Settings};
 use stash_workers::context::Worker;
+use stash_workers::scoring::Precision;
 use std::path::PathBuf;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -29,6 +30,7 @@ impl Foundation {
             bases: bases(&self.settings),
             lease: self.settings.compute.job_lease,
             threads: threads(&self.settings),
+            precision: self.settings.compute.precision.map(precision),
         })
     }
 }
@@ -42,6 +44,13 @@ pub(crate) fn bases(settings: &Settings) -> Vec<PathBuf> {
 pub(crate) fn default_trainer() -> Option<PathBuf> {
     let beside = std::env::current_exe().ok()?.with_file_name(TRAINER);
     beside.is_file().then_some(beside)
+}
+
+fn precision(set: stash_infra::config::Precision) -> Precision {
+    match set {
+        stash_infra::config::Precision::Fp32 => Precision::Fp32,
+        stash_infra::config::Precision::Bf16 => Precision::Bf16,
+    }
 }
 
 fn threads(settings: &Settings) -> usize {

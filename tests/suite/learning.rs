@@ -1,6 +1,7 @@
 //! Training and scoring over HTTP: a rule that can be learnt, a model of trace pairs alone, and what is refused.
 
 use super::support::{Client, Folder, Stash, job_end};
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -51,6 +52,12 @@ async fn over(client: &Client, path: &str) -> Value {
     .await
 }
 
+/// A request with an idempotency key, and its repeat.
+async fn again_with(client: &Client, path: &str, body: &Value) -> Value {
+    let request = client.request(Method::POST, path).header("Idempotency-Key", "again").json(body);
+    client.send(request).await.ok()
+}
+
 #[tokio::test]
 async fn a_rule_is_learnt_and_scores_new_traces() {
     let folder = Folder::new();
@@ -75,10 +82,16 @@ async fn a_rule_is_learnt_and_scores_new_traces() {
     let run = client.post(&path, &body).await;
     assert_eq!(run.status.as_u16(), 202);
     let run = run.ok();
-    let again = client.post(&path, &body).await.ok();
+    let again = again_with(&client, &path, &body).await;
     let done = over(&client, &format!("scoring-runs/{}", run["id"].as_str().unwrap())).await;
     assert_eq!(done["status"], "succeeded", "{done}");
     over(&client, &format!("scoring-runs/{}", again["id"].as_str().unwrap())).await;
+    // Whether it joined the first run or began one, a repeat gets what it got, though that is over and another would begin now.
+    let other = client.post(&path, &body).await.ok();
+    assert_ne!(other["id"], again["id"]);
+    assert_eq!(again_with(&client, &path, &body).await["id"], again["id"]);
+    let other = over(&client, &format!("scoring-runs/{}", other["id"].as_str().unwrap())).await;
+    assert_eq!(other["status"], "succeeded", "all its texts have scores already: {other}");
     let detail = client.get(&format!("traces/{}", later[0])).await.ok();
     let credit = detail["action_scores"][0]["credit"].as_f64().unwrap();
     assert!(credit > 0.0, "an action that keeps the rule has positive credit: {credit}");

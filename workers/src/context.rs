@@ -1,6 +1,7 @@
 //! What every job needs of its worker, and how a worker speaks to the log.
 
 use crate::claim::Candidate;
+use crate::scoring::{OrtOptions, Precision};
 use sqlx::PgPool;
 use stash_domain::admit::Verdict;
 use stash_domain::ids::{CommandId, Digest, JobId, OwnerId, derive};
@@ -45,6 +46,8 @@ pub struct Worker {
     pub bases: Vec<PathBuf>,
     /// Threads of training and scoring.
     pub threads: usize,
+    /// Arithmetic of scoring; none for the fastest that the machine has.
+    pub precision: Option<Precision>,
     /// How long an attempt holds without a sign of life; it is renewed six times as often.
     pub lease: Duration,
 }
@@ -73,6 +76,11 @@ pub enum WorkerError {
 }
 
 impl Worker {
+    /// How it scores.
+    pub fn scoring(&self) -> OrtOptions {
+        OrtOptions { threads: Some(self.threads), precision: self.precision }
+    }
+
     /// Now.
     pub fn now(&self) -> Timestamp {
         self.clock.now()

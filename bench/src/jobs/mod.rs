@@ -11,6 +11,7 @@ mod otlp_spans_per_s;
 mod parse_mb_per_s;
 mod ready_s;
 mod rebuild_events_per_s;
+mod score_12_actions_1000_tokens_vs_hf_bf16;
 mod score_tokens_per_s;
 mod train_loss_max_diff_20_steps;
 mod train_pairs_per_s_vs_trl;
@@ -35,13 +36,14 @@ pub(crate) enum Job {
     ReadyS,
     IdleMb,
     ScoreTokensPerS,
+    ScoreBesideTransformers,
     TrainTokensPerS,
     TrainLossVsTrl,
     TrainPairsVsTrl,
 }
 
 /// All jobs, in the order in which they run: the paced loads after those whose rate they need.
-const ALL: [Job; 16] = [
+const ALL: [Job; 17] = [
     Job::CommandsPerS(Log::Postgres),
     Job::CommandToReadable(Log::Postgres),
     Job::CommandsPerS(Log::Kafka),
@@ -55,6 +57,7 @@ const ALL: [Job; 16] = [
     Job::ReadyS,
     Job::IdleMb,
     Job::ScoreTokensPerS,
+    Job::ScoreBesideTransformers,
     Job::TrainTokensPerS,
     Job::TrainLossVsTrl,
     Job::TrainPairsVsTrl,
@@ -75,6 +78,7 @@ impl Job {
             Self::ReadyS => &ready_s::KINDS,
             Self::IdleMb => &idle_mb::KINDS,
             Self::ScoreTokensPerS => &score_tokens_per_s::KINDS,
+            Self::ScoreBesideTransformers => &score_12_actions_1000_tokens_vs_hf_bf16::KINDS,
             Self::TrainTokensPerS => &train_tokens_per_s::KINDS,
             Self::TrainLossVsTrl => &train_loss_max_diff_20_steps::KINDS,
             Self::TrainPairsVsTrl => &train_pairs_per_s_vs_trl::KINDS,
@@ -100,6 +104,7 @@ impl Job {
             Self::ReadyS => ready_s::run(bench).await,
             Self::IdleMb => idle_mb::run(bench).await,
             Self::ScoreTokensPerS => score_tokens_per_s::run(bench),
+            Self::ScoreBesideTransformers => score_12_actions_1000_tokens_vs_hf_bf16::run(bench),
             Self::TrainTokensPerS => train_tokens_per_s::run(bench),
             Self::TrainLossVsTrl => train_loss_max_diff_20_steps::run(bench),
             Self::TrainPairsVsTrl => train_pairs_per_s_vs_trl::run(bench),

@@ -55,6 +55,7 @@ pub(super) fn make_checkpoint(folder: &Path) -> anyhow::Result<()> {
         base_checksum: checksum::of_model(folder)?,
         seed: SEED,
         code_version: env!("CARGO_PKG_VERSION").to_owned(),
+        precision: None,
     };
     manifest.write(folder)?;
     onnx::export(folder)?;

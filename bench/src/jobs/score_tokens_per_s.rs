@@ -11,7 +11,7 @@ use crate::statistics::{median, spread};
 use anyhow::Context as _;
 use stash_domain::rendering::RenderedTrace;
 use stash_model::tokenize::{Segmented, TOKEN_LIMIT, TextTokenizer};
-use stash_workers::scoring::{OrtOptions, TextScorer};
+use stash_workers::scoring::{OrtOptions, Precision, TextScorer};
 use std::time::Instant;
 
 pub(super) static KINDS: [Kind; 1] =
@@ -32,7 +32,7 @@ pub(super) fn run(bench: &Bench) -> anyhow::Result<Vec<Measured>> {
     for text in &segmented {
         tokens += tokenizer.encode(text)?.window(TOKEN_LIMIT).ids.len();
     }
-    let options = OrtOptions { threads: Some(machine::cores()) };
+    let options = OrtOptions { threads: Some(machine::cores()), precision: Some(Precision::Fp32) };
     let scorer = TextScorer::open(&checkpoint, options)
         .context("no scoring (`make bench` names ONNX Runtime in ORT_DYLIB_PATH)")?;
     let mut rates = Vec::new();

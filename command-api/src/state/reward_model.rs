@@ -6,6 +6,7 @@ use stash_domain::commands::jobs::cancel;
 use stash_domain::commands::scoring_runs::request::{self, View};
 use stash_domain::error::Code;
 use stash_domain::ids::{JobId, RewardModelId, ScoringRunId, TraceId};
+use stash_domain::time::Timestamp;
 use stash_domain::views::job::JobState;
 use stash_domain::views::reward_model::status_of;
 use stash_infra::http::Problem;
@@ -76,13 +77,27 @@ impl CommandState {
         Ok((view, runs))
     }
 
-    /// The runs of this trace and model.
+    /// The run that an earlier request got: `own` if it began one, else the one that it joined, which was the newest `at` its time.
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn scoring_runs(&self, caller: &Caller, model: RewardModelId, trace: TraceId) -> Result<Runs, Refused> {
+    pub async fn scoring_run_at(
+        &self,
+        caller: &Caller,
+        (trace, model): (TraceId, RewardModelId),
+        own: ScoringRunId,
+        at: Timestamp,
+    ) -> Result<Option<ScoringRunId>, Refused> {
         let mut tx = self.read(caller).await?;
-        Ok(runs(&mut tx, caller, model, trace).await?)
+        let row: Option<(Uuid,)> = sqlx::query_as(include_str!("run_at.sql"))
+            .bind(caller.owner_id.0)
+            .bind(trace.0)
+            .bind(model.0)
+            .bind(own.0)
+            .bind(at.0)
+            .fetch_optional(&mut *tx)
+            .await?;
+        Ok(row.map(|(run,)| ScoringRunId::from(run)))
     }
 
     /// The job of a model.

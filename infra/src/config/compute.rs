@@ -12,6 +12,15 @@ pub enum Compute {
     Local,
 }
 
+/// Arithmetic of scoring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// 32-bit floats.
+    Fp32,
+    /// Bfloat16, accumulated in 32 bits.
+    Bf16,
+}
+
 const COMPUTE: Choice<Compute> = Choice {
     name: "RM_COMPUTE",
     default: "not set: a training is refused; `stash up` sets `local`",
@@ -33,6 +42,20 @@ const ONNX_RUNTIME: Place = Place {
     doc: "ONNX Runtime, which scores.",
 };
 
+const OPENVINO: Place = Place {
+    name: "ORT_EP_OPENVINO_PATH",
+    default: "found in `.deps`",
+    what: "library (`libonnxruntime_providers_openvino_plugin.so`)",
+    doc: "ONNX Runtime's OpenVINO plugin, which scores in bfloat16. Optional.",
+};
+
+const PRECISION: Choice<Precision> = Choice {
+    name: "RM_PRECISION",
+    default: "`bf16` where the OpenVINO plugin is found and the processor computes in bfloat16, else `fp32`",
+    choices: &[("fp32", Precision::Fp32), ("bf16", Precision::Bf16)],
+    doc: "Arithmetic of scoring. A model is scored in the one its statistics were made in, where the worker can.",
+};
+
 const THREADS: OptionalCount = OptionalCount {
     name: "RM_THREADS",
     default: "as many as the machine has cores",
@@ -52,7 +75,8 @@ const JOB_LEASE_S: Count = Count {
     doc: "How long a worker may be silent before its job counts as lost and is tried again.",
 };
 
-pub(super) const SETTINGS: &[&dyn Setting] = &[&COMPUTE, &TRAINER, &ONNX_RUNTIME, &THREADS, &JOB_LEASE_S];
+pub(super) const SETTINGS: &[&dyn Setting] =
+    &[&COMPUTE, &TRAINER, &ONNX_RUNTIME, &OPENVINO, &PRECISION, &THREADS, &JOB_LEASE_S];
 
 /// Training and scoring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +87,10 @@ pub struct ComputeSettings {
     pub trainer: Option<PathBuf>,
     /// ONNX Runtime's library; `None`: look in the fetched dependencies.
     pub onnx_runtime: Option<PathBuf>,
+    /// The OpenVINO plugin's library; `None`: look in the fetched dependencies.
+    pub openvino: Option<PathBuf>,
+    /// Arithmetic of scoring; `None`: the fastest that the machine has.
+    pub precision: Option<Precision>,
     /// Threads of a training or scoring; `None`: all cores.
     pub threads: Option<usize>,
     /// How long an attempt holds without a sign of life.
@@ -85,6 +113,8 @@ impl ComputeSettings {
             compute: COMPUTE.read(environment)?,
             trainer: TRAINER.read(environment),
             onnx_runtime: ONNX_RUNTIME.read(environment),
+            openvino: OPENVINO.read(environment),
+            precision: PRECISION.read(environment)?,
             threads: THREADS.read(environment)?.and_then(|threads| usize::try_from(threads).ok()),
             job_lease: Duration::from_secs(JOB_LEASE_S.read(environment)?),
         })

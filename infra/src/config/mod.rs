@@ -23,7 +23,7 @@ mod server;
 mod telemetry;
 mod unknown;
 
-pub use compute::{Compute, ComputeSettings};
+pub use compute::{Compute, ComputeSettings, Precision};
 pub use data::DataSettings;
 pub use environment::{Environment, SettingError};
 pub use keys::KeySettings;

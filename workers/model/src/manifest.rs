@@ -22,6 +22,26 @@ pub enum TruncationRule {
     Strict,
 }
 
+/// The arithmetic that a model is scored in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 32-bit floats.
+    Fp32,
+    /// Bfloat16, accumulated in 32 bits.
+    Bf16,
+}
+
+impl Precision {
+    /// Its name, as the manifest and the settings have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fp32 => "fp32",
+            Self::Bf16 => "bf16",
+        }
+    }
+}
+
 /// The manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -39,6 +59,9 @@ pub struct Manifest {
     pub seed: u64,
     /// Version of the code that trained.
     pub code_version: String,
+    /// The arithmetic in which the statistics beside the model were made; none before they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
 }
 
 impl Manifest {

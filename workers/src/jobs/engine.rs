@@ -3,13 +3,14 @@
 use super::Failure;
 use crate::scoring::{OrtOptions, ScoreError, TextScorer};
 use stash_domain::error::Code;
+use stash_model::manifest::Manifest;
 use std::path::Path;
 use std::sync::Arc;
 
 /// How a scorer's failure counts.
 pub fn score_failure(error: ScoreError) -> Failure {
     match error {
-        ScoreError::RuntimeNotNamed | ScoreError::RuntimeNotLoaded { .. } => {
+        ScoreError::RuntimeNotNamed | ScoreError::RuntimeNotLoaded { .. } | ScoreError::Precision { .. } => {
             Failure::of_input(Code::NotConfigured, error.to_string())
         }
         ScoreError::NotFinite { .. } => {
@@ -19,20 +20,25 @@ pub fn score_failure(error: ScoreError) -> Failure {
     }
 }
 
-/// Exports a checkpoint to ONNX and opens it.
-pub async fn export(checkpoint: &Path, threads: usize) -> Result<Arc<TextScorer>, Failure> {
+/// Exports a checkpoint to ONNX and opens it. Its manifest then names the arithmetic that it is scored in from now on.
+pub async fn export(checkpoint: &Path, options: OrtOptions) -> Result<Arc<TextScorer>, Failure> {
     let checkpoint = checkpoint.to_owned();
     blocking(move || {
         stash_model::onnx::export(&checkpoint).map_err(Failure::internal)?;
-        open(&checkpoint, threads)
+        let scorer = open(&checkpoint, options)?;
+        let mut manifest = Manifest::read(&checkpoint).map_err(Failure::internal)?;
+        manifest.precision = Some(scorer.scorer().precision());
+        manifest.write(&checkpoint).map_err(Failure::may_pass)?;
+        Ok(scorer)
     })
     .await
 }
 
-/// Opens an exported checkpoint. Blocking.
-pub fn open(checkpoint: &Path, threads: usize) -> Result<Arc<TextScorer>, Failure> {
-    let options = OrtOptions { threads: Some(threads) };
-    TextScorer::open(checkpoint, options).map(Arc::new).map_err(score_failure)
+/// Opens a checkpoint. Blocking.
+pub fn open(checkpoint: &Path, options: OrtOptions) -> Result<Arc<TextScorer>, Failure> {
+    let scorer = TextScorer::open(checkpoint, options).map_err(score_failure)?;
+    tracing::info!(precision = scorer.scorer().precision().name(), "a model is open for scoring");
+    Ok(Arc::new(scorer))
 }
 
 /// Runs blocking work; a panic in it is a fault of ours.

@@ -1,17 +1,17 @@
 //! Scores of traces and their actions, sealed trace by trace.
 
-use super::engine::{blocking, ends_of, score_failure};
+use super::engine::{blocking, score_failure};
+use super::score::Known;
 use super::{Failure, Running, subjects, trace};
-use crate::scoring::{Scored, TextScorer};
+use crate::scoring::{Scored, TextScorer, TraceScores};
 use stash_domain::ids::{Digest, StepId, TraceId};
 use stash_domain::jobs::result::{check_count, check_trace};
-use stash_domain::rendering::{Digester, Form, RenderedTrace};
+use stash_domain::rendering::{Digester, Form, render_step};
 use stash_domain::reward::credit::Statistics;
 use stash_domain::reward::frame::{ActionScore, ScoresFrame, Truncated};
 use stash_domain::sealed::Bundle;
 use stash_infra::bundle::BundleWriter;
 use stash_infra::seal::Purpose;
-use stash_model::tokenize::Segmented;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
@@ -44,6 +44,8 @@ pub async fn of_all_traces(
     let mut writer = BundleWriter::new(running.worker.store.clone(), owner, Purpose::SCORE_FRAMES);
     let mut files = Files::create(folder).map_err(Failure::may_pass)?;
     let mut scores = Scores::default();
+    // A model that was just trained has scored nothing yet.
+    let known = Known::default();
     let (mut asked, mut scored) = (0, 0);
     let mut after: Option<Uuid> = None;
     loop {
@@ -60,7 +62,7 @@ pub async fn of_all_traces(
             running.check()?;
             // Deleted since the page was read.
             let Some(key) = keys.get(&trace_id) else { continue };
-            let Some(frame) = of_trace(running, scorer, form, trace_id, actions).await? else { continue };
+            let Some(frame) = of_trace(running, scorer, form, trace_id, actions, &known).await? else { continue };
             asked += 1;
             scores.traces += 1;
             scores.actions += i64::try_from(frame.actions.len()).unwrap_or(0);
@@ -75,7 +77,10 @@ pub async fn of_all_traces(
     Ok(scores)
 }
 
-/// Scores one trace: none when it is gone, or has no text. Checked before it is handed out.
+/// Scores one trace: none when it is gone, or has no text. Checked before it is handed out. What is `known` is taken as it is.
+///
+/// The trace is read page by page, and scored by its segments as they come: what is held does not grow with its length, but for
+/// the scores themselves.
 ///
 /// # Errors
 /// [`Failure`].
@@ -85,63 +90,102 @@ pub async fn of_trace(
     form: Form,
     trace_id: TraceId,
     actions: Option<Statistics>,
+    known: &Known,
 ) -> Result<Option<ScoresFrame>, Failure> {
-    let steps = trace::steps(&running.worker, running.job.owner, trace_id).await?;
+    let mut stream = TraceScores::new(Arc::clone(scorer));
     let mut digester = Digester::new();
-    let digests: Vec<Option<Digest>> = steps.iter().map(|step| digester.step(&step.step)).collect();
-    let rendered = RenderedTrace::of(steps.iter().map(|step| &step.step), form);
-    if rendered.segments().is_empty() {
-        return Ok(None);
-    }
-    // The last segment's score is the trace's.
-    let last = rendered.segments().len() - 1;
-    let mut wanted: Vec<(usize, StepId, Digest)> = Vec::new();
-    if actions.is_some() {
-        for (index, segment) in rendered.segments().iter().enumerate() {
-            let at = segment.step_index as usize;
-            if let (Some(step), Some(Some(digest))) = (steps.get(at), digests.get(at)) {
-                wanted.push((index, step.id, *digest));
-            }
+    let mut asked: Vec<Asked> = Vec::new();
+    let mut after = None;
+    while let Some((steps, last)) = trace::page(&running.worker, running.job.owner, trace_id, after).await? {
+        running.check()?;
+        after = Some(last);
+        let mut segments: Vec<(String, bool)> = Vec::with_capacity(steps.len());
+        for step in &steps {
+            let digest = digester.step(&step.step);
+            let Some(segment) = render_step(&step.step, form) else { continue };
+            let action = digest.filter(|_| actions.is_some());
+            let found = action.and_then(|digest| known.actions.get(&digest).copied());
+            segments.push((segment, action.is_some() && found.is_none()));
+            asked.extend(action.map(|digest| Asked { step: step.id, digest, known: found }));
         }
+        stream = blocking(move || {
+            for (segment, wanted) in &segments {
+                stream.push(segment, *wanted).map_err(score_failure)?;
+            }
+            Ok(stream)
+        })
+        .await?;
     }
-    let asked: Vec<StepId> = wanted.iter().map(|(_, id, _)| *id).collect();
-    let segments: Vec<usize> = wanted.iter().map(|(index, ..)| *index).chain([last]).collect();
-    let mut scored = score(scorer, rendered, segments).await?;
-    let whole = scored.pop().ok_or_else(|| Failure::internal("no score came back"))?;
-    let statistics = actions.unwrap_or(Statistics { mean: 0.0, std: 0.0, count: 0 });
-    let frame = ScoresFrame {
-        trace_id,
-        digest: digester.current(),
-        score: Some(f64::from(whole.score)),
-        truncated: truncated(&whole),
-        actions: wanted
-            .into_iter()
-            .zip(scored)
-            .map(|((_, step_id, digest), scored)| ActionScore {
-                step_id,
-                digest,
-                score: f64::from(scored.score),
-                credit: statistics.credit(f64::from(scored.score)),
-                truncated: truncated(&scored),
-            })
-            .collect(),
+    let Some((scored, whole)) = blocking(move || stream.finish().map_err(score_failure)).await? else {
+        return Ok(None);
     };
-    check_trace(&asked, &frame).map_err(Failure::internal)?;
-    Ok(Some(frame))
+    let mut scored = scored.into_iter();
+    let of_actions: Vec<Scored> = asked.iter().filter_map(|asked| asked.known.or_else(|| scored.next())).collect();
+    frame(trace_id, digester.current(), whole, &asked, &of_actions, actions).map(Some)
 }
 
-async fn score(
-    scorer: &Arc<TextScorer>,
-    rendered: RenderedTrace,
-    segments: Vec<usize>,
-) -> Result<Vec<Scored>, Failure> {
-    let scorer = scorer.clone();
-    blocking(move || {
-        let text = rendered.trace_text();
-        let cuts = ends_of(&text.cuts, text.text.len());
-        scorer.score_segments(&Segmented { text: &text.text, cuts: &cuts }, &segments).map_err(score_failure)
-    })
-    .await
+/// The frame of a trace of which every score is known; none if one is not.
+///
+/// # Errors
+/// [`Failure`].
+pub async fn of_known(
+    running: &Running,
+    trace_id: TraceId,
+    actions: Statistics,
+    known: &Known,
+) -> Result<Option<ScoresFrame>, Failure> {
+    let Some((trace_digest, whole)) = known.trace else { return Ok(None) };
+    let mut digester = Digester::new();
+    let (mut asked, mut of_actions) = (Vec::new(), Vec::new());
+    let mut after = None;
+    while let Some((steps, last)) = trace::page(&running.worker, running.job.owner, trace_id, after).await? {
+        after = Some(last);
+        for step in &steps {
+            let Some(digest) = digester.step(&step.step) else { continue };
+            let Some(found) = known.actions.get(&digest).copied() else { return Ok(None) };
+            asked.push(Asked { step: step.id, digest, known: Some(found) });
+            of_actions.push(found);
+        }
+    }
+    if after.is_none() || digester.current() != trace_digest {
+        return Ok(None);
+    }
+    frame(trace_id, trace_digest, whole, &asked, &of_actions, Some(actions)).map(Some)
+}
+
+/// An action to score.
+struct Asked {
+    step: StepId,
+    digest: Digest,
+    known: Option<Scored>,
+}
+
+fn frame(
+    trace_id: TraceId,
+    digest: Digest,
+    whole: Scored,
+    asked: &[Asked],
+    scored: &[Scored],
+    actions: Option<Statistics>,
+) -> Result<ScoresFrame, Failure> {
+    let statistics = actions.unwrap_or(Statistics { mean: 0.0, std: 0.0, count: 0 });
+    let of_action = |(asked, scored): (&Asked, &Scored)| ActionScore {
+        step_id: asked.step,
+        digest: asked.digest,
+        score: f64::from(scored.score),
+        credit: statistics.credit(f64::from(scored.score)),
+        truncated: truncated(scored),
+    };
+    let frame = ScoresFrame {
+        trace_id,
+        digest,
+        score: Some(f64::from(whole.score)),
+        truncated: truncated(&whole),
+        actions: asked.iter().zip(scored).map(of_action).collect(),
+    };
+    let ids: Vec<StepId> = asked.iter().map(|asked| asked.step).collect();
+    check_trace(&ids, &frame).map_err(Failure::internal)?;
+    Ok(frame)
 }
 
 fn truncated(scored: &Scored) -> Option<Truncated> {

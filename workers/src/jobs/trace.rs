@@ -7,6 +7,12 @@ use stash_domain::ids::{OwnerId, StepId, TraceId};
 use stash_domain::trace::Step;
 use uuid::Uuid;
 
+/// Most steps of a page.
+const PAGE_STEPS: i64 = 256;
+
+/// Bytes of content after which a page takes no further step. A step that alone is larger makes a page by itself.
+const PAGE_BYTES: i64 = 4 << 20;
+
 /// A step with its id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdStep {
@@ -23,6 +29,36 @@ struct Row {
     content: String,
     tool_name: Option<String>,
     tool_input: Option<String>,
+}
+
+#[derive(sqlx::FromRow)]
+struct PagedRow {
+    idx: i32,
+    #[sqlx(flatten)]
+    row: Row,
+}
+
+/// The next steps of a trace after the one at `after`, and the place of the last of them; none when there are no more.
+///
+/// # Errors
+/// Those of the database.
+pub async fn page(
+    worker: &Worker,
+    owner: OwnerId,
+    trace: TraceId,
+    after: Option<i32>,
+) -> Result<Option<(Vec<IdStep>, i32)>, Failure> {
+    let rows: Vec<PagedRow> = sqlx::query_as(include_str!("steps_page.sql"))
+        .bind(owner.0)
+        .bind(trace.0)
+        .bind(after.unwrap_or(-1))
+        .bind(PAGE_STEPS)
+        .bind(PAGE_BYTES)
+        .fetch_all(&worker.pool)
+        .await?;
+    let Some(last) = rows.last().map(|row| row.idx) else { return Ok(None) };
+    let steps: Result<Vec<IdStep>, Failure> = rows.into_iter().map(|paged| step(paged.row)).collect();
+    Ok(Some((steps?, last)))
 }
 
 /// The steps of a trace in order; empty when it is gone.

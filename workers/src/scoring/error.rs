@@ -18,6 +18,14 @@ pub enum ScoreError {
         /// What the loader said.
         detail: String,
     },
+    /// The arithmetic that was asked for cannot be had.
+    #[error("{name}, asked for in RM_PRECISION, cannot be had: {detail}")]
+    Precision {
+        /// Its name.
+        name: &'static str,
+        /// What is missing.
+        detail: String,
+    },
     /// The checkpoint cannot be used.
     #[error(transparent)]
     Model(#[from] ModelError),

@@ -4,10 +4,12 @@
 //! - [`OrtScorer`]: the one implementation, by ONNX Runtime on the exported graph; the library is loaded by the first
 //!   scorer that is opened, so a process that never scores never loads it
 //! - [`TextScorer`]: rendered texts to scores, by the rules of the checkpoint's manifest
+//! - [`TraceScores`]: the scores of a trace's beginnings, segment by segment, for a trace of any length
 //! - [`plan`]: which texts are computed together
 //!
 //! Invariants:
-//! - the score of a text does not depend on what it is computed with, nor on the order of the texts;
+//! - the score of a text does not depend on what it is computed with, nor on the order of the texts, to the precision it is
+//!   computed in: 1e-5 in fp32;
 //! - a score that is returned is finite;
 //! - memory is bounded by [`plan::BATCH_CELLS_MAX`], whatever the number of texts.
 //!
@@ -19,10 +21,13 @@ pub mod plan;
 #[cfg(test)]
 mod tests;
 mod text;
+mod trace;
 
 pub use self::error::ScoreError;
-pub use self::ort::{OrtOptions, OrtScorer, library as runtime_library};
+pub use self::ort::{OrtOptions, OrtScorer, lacks, library as runtime_library};
 pub use self::text::{Scored, TextScorer};
+pub use self::trace::TraceScores;
+pub use stash_model::manifest::Precision;
 
 /// Scores token sequences with one model.
 pub trait Scorer: Send + Sync {

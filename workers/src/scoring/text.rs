@@ -4,7 +4,7 @@ use std::path::Path;
 
 use stash_model::ModelError;
 use stash_model::manifest::Manifest;
-use stash_model::tokenize::{Segmented, TextTokenizer, Truncation, window};
+use stash_model::tokenize::{Segmented, TextTokenizer, Truncation};
 
 use super::{OrtOptions, OrtScorer, ScoreError, Scorer};
 
@@ -66,28 +66,13 @@ impl<S: Scorer> TextScorer<S> {
         Ok(scored.map(|(score, (_, truncation))| Scored { score, truncation: *truncation }).collect())
     }
 
-    /// The scores of a trace's beginnings: for each of `segments` (counted from 0), of the text that ends with it, as
-    /// [`TextScorer::score_texts`] scores it, but computed together.
-    ///
-    /// # Errors
-    /// When the cuts do not describe the text, it has no such segment, or as [`Scorer::score_prefixes`].
-    pub fn score_segments(&self, text: &Segmented<'_>, segments: &[usize]) -> Result<Vec<Scored>, ScoreError> {
-        let limit = self.scorer.token_limit();
-        let encoded = self.tokenizer.encode(text)?;
-        // Segments and the newlines between them alternate.
-        let end = |piece: usize| encoded.ends.get(piece).copied();
-        let mut ends = Vec::with_capacity(segments.len());
-        let mut truncations = Vec::with_capacity(segments.len());
-        for (index, segment) in segments.iter().enumerate() {
-            let Some(stop) = end(2 * segment) else {
-                return Err(ScoreError::Text { index, detail: format!("the text has no segment {segment}") });
-            };
-            let start = (2 * segment).checked_sub(1).and_then(end).unwrap_or(0);
-            ends.push(stop);
-            truncations.push(window(&encoded.ids[..stop], start, limit).truncation);
-        }
-        let scores = self.scorer.score_prefixes(&encoded.ids, &ends)?;
-        let scored = scores.into_iter().zip(truncations);
-        Ok(scored.map(|(score, truncation)| Scored { score, truncation }).collect())
+    /// The base's tokenizer.
+    pub(super) fn tokenizer(&self) -> &TextTokenizer {
+        &self.tokenizer
+    }
+
+    /// What scores tokens.
+    pub fn scorer(&self) -> &S {
+        &self.scorer
     }
 }

@@ -56,6 +56,7 @@ pub fn write(
         base_checksum,
         seed: job.seed,
         code_version: env!("CARGO_PKG_VERSION").to_owned(),
+        precision: None,
     };
     manifest.write(&part)?;
     let whole = job_dir.join(DIR);

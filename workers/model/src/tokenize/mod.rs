@@ -110,6 +110,11 @@ impl TextTokenizer {
         &self.pad
     }
 
+    /// The token that every text begins with, where the base asks for one.
+    pub fn leading(&self) -> Option<u32> {
+        self.leading
+    }
+
     /// One more than the largest id.
     pub fn vocab_size(&self) -> usize {
         self.vocab_size

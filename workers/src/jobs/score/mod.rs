@@ -1,4 +1,8 @@
-//! Scoring one trace with a trained model: no labels, no training, one inference.
+//! Scoring one trace with a trained model: no labels, no training, one inference, and none at all when every text has its score.
+
+mod known;
+
+pub use known::Known;
 
 use super::{Done, Failure, Running, engine, scores, subjects, train};
 use stash_domain::error::Code;
@@ -7,6 +11,7 @@ use stash_domain::ids::{Digest, RewardModelId, ScoringRunId, TraceId};
 use stash_domain::record::{Append, Expected, StreamId};
 use stash_domain::rendering::Form;
 use stash_domain::reward::credit::Statistics;
+use stash_domain::reward::frame::ScoresFrame;
 use stash_infra::artifacts::ArtifactKey;
 use stash_infra::bundle::BundleWriter;
 use stash_infra::seal::Purpose;
@@ -29,7 +34,6 @@ struct Inputs {
 /// # Errors
 /// [`Failure`]; `steps_replaced` when the trace changed meanwhile.
 pub async fn run(running: &Running) -> Result<Done, Failure> {
-    let worker = &running.worker;
     let (model_id, run_id) = running
         .job
         .reward_model
@@ -42,21 +46,37 @@ pub async fn run(running: &Running) -> Result<Done, Failure> {
         .zip(inputs.action_std)
         .map(|(mean, std)| Statistics { mean, std, count: 0 })
         .ok_or_else(|| Failure::of_input(Code::IncompatibleModel, "the model cannot score actions"))?;
+    let known = known::load(running, model_id, trace_id).await?;
+    let frame = match scores::of_known(running, trace_id, statistics, &known).await? {
+        Some(frame) => frame,
+        None => infer(running, &inputs, trace_id, statistics, &known).await?,
+    };
+    publish(running, model_id, run_id, &inputs, frame).await
+}
+
+/// Scores with the saved checkpoint.
+async fn infer(
+    running: &Running,
+    inputs: &Inputs,
+    trace_id: TraceId,
+    statistics: Statistics,
+    known: &Known,
+) -> Result<ScoresFrame, Failure> {
+    let worker = &running.worker;
     let folder = worker.scratch.join(format!("{}-{}", running.job.job, running.job.attempt));
     train::job_dir::make(&folder).map_err(Failure::may_pass)?;
     let _clean = train::job_dir::Cleaned(folder.clone());
-    fetch(running, &inputs, &folder).await?;
+    fetch(running, inputs, &folder).await?;
     running.check()?;
-    let (checkpoint, threads) = (folder.join("model"), worker.threads);
+    let (checkpoint, options) = (folder.join("model"), worker.scoring());
     let form = match Manifest::read(&checkpoint).map_err(Failure::internal)?.form {
         stash_model::tokenize::Form::Chatml => Form::ChatMl,
         stash_model::tokenize::Form::Plain => Form::Plain,
     };
-    let scorer = engine::blocking(move || engine::open(&checkpoint, threads)).await?;
-    let frame = scores::of_trace(running, &scorer, form, trace_id, Some(statistics))
+    let scorer = engine::blocking(move || engine::open(&checkpoint, options)).await?;
+    scores::of_trace(running, &scorer, form, trace_id, Some(statistics), known)
         .await?
-        .ok_or_else(|| Failure::of_input(Code::StepsReplaced, "the trace was deleted meanwhile"))?;
-    publish(running, model_id, run_id, &inputs, frame).await
+        .ok_or_else(|| Failure::of_input(Code::StepsReplaced, "the trace was deleted meanwhile"))
 }
 
 async fn load(running: &Running, run: ScoringRunId) -> Result<Inputs, Failure> {
@@ -85,7 +105,7 @@ async fn publish(
     model_id: RewardModelId,
     run_id: ScoringRunId,
     inputs: &Inputs,
-    frame: stash_domain::reward::frame::ScoresFrame,
+    frame: ScoresFrame,
 ) -> Result<Done, Failure> {
     let owner = running.job.owner;
     // What was scored is what the run was begun on, and what is there now.

@@ -86,7 +86,7 @@ async fn train(running: &Running, model_id: RewardModelId, model: &Model, folder
     let figures = trainer::run(running, folder).await?;
     running.progress("evaluating", 0.6).await?;
     let checkpoint = folder.join("model");
-    let scorer = engine::export(&checkpoint, worker.threads).await?;
+    let scorer = engine::export(&checkpoint, worker.scoring()).await?;
     let evaluation = evaluate::run(running, &scorer, &dataset, figures, &checkpoint).await?;
     running.progress("scoring", 0.7).await?;
     let actions = evaluation.action_statistics.filter(|_| evaluation.metrics.action_scoring_version.is_some());

@@ -1,11 +1,14 @@
-//! Scoring by ONNX Runtime, on the CPU, in fp32.
+//! Scoring by ONNX Runtime on the processor: in fp32 by its own kernels, in bf16 by its OpenVINO plugin.
 
+mod precision;
 mod runtime;
 #[cfg(test)]
 mod tests;
 
+pub use self::precision::lacks;
 pub use self::runtime::library;
 
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -14,14 +17,12 @@ use ort::session::builder::GraphOptimizationLevel;
 use ort::value::TensorRef;
 use stash_model::ModelError;
 use stash_model::config::ModelConfig;
-use stash_model::manifest::Manifest;
-use stash_model::onnx;
+use stash_model::manifest::{Manifest, Precision};
+use stash_model::onnx::{self, Attention};
 
 use super::{ScoreError, Scorer, plan};
 
-/// The graph's output for whole texts.
-const SCORE: &str = "score";
-/// The graph's output for every token.
+/// The graph's output.
 const SCORES: &str = "scores";
 
 /// How a scorer computes.
@@ -29,6 +30,8 @@ const SCORES: &str = "scores";
 pub struct OrtOptions {
     /// Threads of one computation; `None` for as many as there are cores.
     pub threads: Option<usize>,
+    /// The arithmetic; `None` for that of the model's statistics, else the fastest, as far as this machine has it.
+    pub precision: Option<Precision>,
 }
 
 /// A checkpoint opened by ONNX Runtime.
@@ -36,15 +39,16 @@ pub struct OrtOptions {
 pub struct OrtScorer {
     /// A session computes one batch at a time; with all cores in use, two at once would not be quicker.
     session: Mutex<Session>,
+    precision: Precision,
     token_limit: usize,
     vocab_size: usize,
 }
 
 impl OrtScorer {
-    /// Opens the exported graph of a checkpoint (`stash_model::onnx::export` makes it).
+    /// Opens a checkpoint.
     ///
     /// # Errors
-    /// When the library or the graph does not load, or the checkpoint's manifest or config cannot be used.
+    /// When the library or the model does not load, or the checkpoint's manifest or config cannot be used.
     pub fn open(checkpoint: &Path) -> Result<Self, ScoreError> {
         Self::open_with(checkpoint, OrtOptions::default())
     }
@@ -52,25 +56,28 @@ impl OrtScorer {
     /// As [`OrtScorer::open`], with options.
     ///
     /// # Errors
-    /// As [`OrtScorer::open`].
+    /// As [`OrtScorer::open`]; also when the arithmetic asked for cannot be had.
     pub fn open_with(checkpoint: &Path, options: OrtOptions) -> Result<Self, ScoreError> {
-        let token_limit = Manifest::read(checkpoint)?.token_limit;
-        let vocab_size = ModelConfig::read(checkpoint)?.vocab_size;
-        let graph = checkpoint.join(onnx::FILE);
-        if !graph.exists() {
-            return Err(ModelError::weights(&graph, "the checkpoint has not been exported").into());
-        }
-        let mut builder = Session::builder(runtime::environment()?)?
-            .with_optimization_level(GraphOptimizationLevel::All)?
-            // Lengths differ from batch to batch, so a remembered layout of memory would not fit the next.
-            .with_memory_pattern(false)?
-            // Idle threads sleep: training, Postgres and the API share the machine.
-            .with_intra_op_spinning(false)?;
-        if let Some(threads) = options.threads {
-            builder = builder.with_intra_threads(threads)?;
-        }
-        let session = Mutex::new(builder.commit_from_file(&graph)?);
-        Ok(Self { session, token_limit, vocab_size })
+        let manifest = Manifest::read(checkpoint)?;
+        let config = ModelConfig::read(checkpoint)?;
+        let threads = options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let mut precision = precision::choose(options.precision, manifest.precision, threads)?;
+        let session = match session(checkpoint, &config, precision, threads) {
+            // A plugin that is there and does not work is told of, but a model can still be scored.
+            Err(error) if precision == Precision::Bf16 && options.precision.is_none() => {
+                tracing::warn!(%error, "scoring in bf16 failed to start; fp32 is used");
+                precision = Precision::Fp32;
+                session(checkpoint, &config, precision, threads)?
+            }
+            session => session?,
+        };
+        let (token_limit, vocab_size) = (manifest.token_limit, config.vocab_size);
+        Ok(Self { session: Mutex::new(session), precision, token_limit, vocab_size })
+    }
+
+    /// The arithmetic that it computes in.
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     fn check(&self, index: usize, text: &[u32]) -> Result<(), ScoreError> {
@@ -84,28 +91,63 @@ impl OrtScorer {
         }
     }
 
-    /// Runs the graph on texts padded on the right and returns one of its outputs, flat.
-    fn run(&self, texts: &[&[u32]], output: &str) -> Result<Vec<f32>, ScoreError> {
+    /// The scores at positions of texts, one text a row padded on the right. `positions` are indices into the rows laid one
+    /// after another.
+    fn run(&self, texts: &[&[u32]], positions: &[i64]) -> Result<Vec<f32>, ScoreError> {
         let width = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-        let (mut ids, mut mask) = (vec![0_i64; texts.len() * width], vec![0_i64; texts.len() * width]);
+        let mut ids = vec![0_i64; texts.len() * width];
         for (row, text) in texts.iter().enumerate() {
             for (column, id) in text.iter().enumerate() {
                 ids[row * width + column] = i64::from(*id);
-                mask[row * width + column] = 1;
             }
         }
-        let shape = [texts.len(), width];
         let inputs = ort::inputs! {
-            "input_ids" => TensorRef::from_array_view((shape, ids.as_slice()))?,
-            "attention_mask" => TensorRef::from_array_view((shape, mask.as_slice()))?,
+            "input_ids" => TensorRef::from_array_view(([texts.len(), width], ids.as_slice()))?,
+            "positions" => TensorRef::from_array_view(([positions.len()], positions))?,
         };
         // A panic of an earlier run leaves nothing half done in a session.
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         let outputs = session.run(inputs)?;
         let value =
-            outputs.get(output).ok_or_else(|| ScoreError::Engine(format!("the graph has no output {output}")))?;
+            outputs.get(SCORES).ok_or_else(|| ScoreError::Engine(format!("the graph has no output {SCORES}")))?;
         Ok(value.try_extract_tensor::<f32>()?.1.to_vec())
     }
+}
+
+/// A session on the engine's graph. The graph is a file beside the weights only while it is read.
+fn session(
+    checkpoint: &Path,
+    config: &ModelConfig,
+    precision: Precision,
+    threads: usize,
+) -> Result<Session, ScoreError> {
+    let environment = runtime::environment()?;
+    let builder = Session::builder(environment)?
+        .with_optimization_level(GraphOptimizationLevel::All)?
+        // Lengths differ from batch to batch, so a remembered layout of memory would not fit the next.
+        .with_memory_pattern(false)?
+        // Idle threads sleep: training, Postgres and the API share the machine, and OpenVINO has threads of its own.
+        .with_intra_op_spinning(false)?
+        .with_intra_threads(threads)?;
+    let (mut builder, attention) = match precision {
+        // Said outright: a session that says nothing is given to whatever is registered, in its own arithmetic.
+        Precision::Fp32 => (builder.with_devices([runtime::cpu(environment)?], None)?, Attention::best_for(config)),
+        Precision::Bf16 => {
+            let settings = serde_json::json!({"CPU": {
+                "INFERENCE_PRECISION_HINT": "bf16", "INFERENCE_NUM_THREADS": threads.to_string(), "NUM_STREAMS": "1",
+            }});
+            let options = [(format!("{}.load_config", runtime::OPENVINO), settings.to_string())];
+            (builder.with_devices([runtime::openvino(environment)?], Some(&options))?, Attention::Primitive)
+        }
+    };
+    let graph = onnx::engine_graph(checkpoint, attention)?;
+    let mut file = tempfile::Builder::new()
+        .prefix("engine.")
+        .suffix(".onnx")
+        .tempfile_in(checkpoint)
+        .map_err(ModelError::io("create a file in", checkpoint))?;
+    file.write_all(&graph).map_err(ModelError::io("write", file.path()))?;
+    Ok(builder.commit_from_file(file.path())?)
 }
 
 impl Scorer for OrtScorer {
@@ -121,7 +163,9 @@ impl Scorer for OrtScorer {
         let mut scores = vec![f32::NAN; texts.len()];
         for batch in plan::batches(&lengths) {
             let members: Vec<&[u32]> = batch.iter().map(|index| texts[*index]).collect();
-            for (index, score) in batch.iter().zip(self.run(&members, SCORE)?) {
+            let width = members.iter().map(|text| text.len()).max().unwrap_or(0);
+            let ends = members.iter().enumerate().map(|(row, text)| (row * width + text.len() - 1) as i64);
+            for (index, score) in batch.iter().zip(self.run(&members, &ends.collect::<Vec<_>>())?) {
                 scores[*index] = score;
             }
         }
@@ -140,9 +184,9 @@ impl Scorer for OrtScorer {
         let mut scores = vec![f32::NAN; ends.len()];
         if let Some(longest) = whole.iter().map(|index| ends[*index]).max() {
             self.check(0, &tokens[..longest])?;
-            let every = self.run(&[&tokens[..longest]], SCORES)?;
-            for index in whole {
-                scores[index] = every.get(ends[index] - 1).copied().unwrap_or(f32::NAN);
+            let positions: Vec<i64> = whole.iter().map(|index| ends[*index] as i64 - 1).collect();
+            for (index, score) in whole.into_iter().zip(self.run(&[&tokens[..longest]], &positions)?) {
+                scores[index] = score;
             }
         }
         // A cut text begins elsewhere than the others, so all its hidden states differ: each has a pass of its own.

@@ -6,14 +6,14 @@ use std::path::Path;
 use ort::session::Session;
 use ort::value::TensorRef;
 use stash_model::config::ModelConfig;
-use stash_model::manifest::{Manifest, RENDERING_VERSION, TruncationRule};
+use stash_model::manifest::{Manifest, Precision, RENDERING_VERSION, TruncationRule};
 use stash_model::onnx::{self, Attention};
 use stash_model::parity;
 use stash_model::tiny_base::Kind;
 use stash_model::tokenize::Form;
 use tempfile::TempDir;
 
-use super::{OrtScorer, runtime};
+use super::{OrtOptions, OrtScorer, lacks, precision, runtime};
 use crate::scoring::{ScoreError, Scorer, plan};
 
 const FAMILIES: [(Kind, &str); 3] = [(Kind::Qwen3, "qwen3"), (Kind::Qwen2, "qwen2"), (Kind::Llama, "llama")];
@@ -27,6 +27,7 @@ fn write_manifest(dir: &Path, token_limit: usize) {
         base_checksum: String::new(),
         seed: 0,
         code_version: String::new(),
+        precision: None,
     };
     manifest.write(dir).unwrap();
 }
@@ -52,8 +53,17 @@ fn farthest(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, |far, d| if d.is_nan() { f32::NAN } else { far.max(d) })
 }
 
+/// In fp32: these tests are about exact numbers.
 fn open(dir: &Path) -> OrtScorer {
-    OrtScorer::open(dir).unwrap_or_else(|error| panic!("{error}"))
+    let options = OrtOptions { precision: Some(Precision::Fp32), ..OrtOptions::default() };
+    OrtScorer::open_with(dir, options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A graph by ONNX Runtime's own kernels.
+fn on_cpu(graph: &Path) -> Session {
+    let environment = runtime::environment().unwrap();
+    let builder = Session::builder(environment).unwrap();
+    builder.with_devices([runtime::cpu(environment).unwrap()], None).unwrap().commit_from_file(graph).unwrap()
 }
 
 /// Each text by itself.
@@ -65,19 +75,78 @@ fn one_by_one(scorer: &OrtScorer, texts: &[Vec<u32>]) -> Vec<f32> {
 fn scores_are_those_of_transformers() {
     let texts = parity::sequences();
     for (kind, family) in FAMILIES {
+        let golden = golden(family);
+        let dir = checkpoint(kind, 1024);
+        let far = farthest(&one_by_one(&open(dir.path()), &texts), &golden);
+        assert!(far <= 1e-4, "{family}: {far}");
         for attention in [Attention::Grouped, Attention::Primitive] {
-            let dir = checkpoint(kind, 1024);
             onnx::export_with(dir.path(), attention).unwrap();
-            let far = farthest(&one_by_one(&open(dir.path()), &texts), &golden(family));
-            assert!(far <= 1e-4, "{family} {attention:?}: {far}");
+            for (text, golden) in texts.iter().zip(&golden) {
+                let far = (run_padded(dir.path(), std::slice::from_ref(text), false, 0)[0] - golden).abs();
+                assert!(far <= 1e-4, "{family} {attention:?}: {far}");
+            }
         }
     }
 }
 
+#[test]
+fn the_two_forms_of_the_engines_graph_agree() {
+    let text = parity::sequences().pop().unwrap();
+    let ids: Vec<i64> = text.iter().map(|id| i64::from(*id)).collect();
+    let positions = [0_i64, 1, 511, 1023];
+    for (kind, family) in FAMILIES {
+        let dir = checkpoint(kind, 1024);
+        let scores = [Attention::Grouped, Attention::Primitive].map(|attention| {
+            let graph = dir.path().join("engine.onnx");
+            std::fs::write(&graph, onnx::engine_graph(dir.path(), attention).unwrap()).unwrap();
+            let mut session = on_cpu(&graph);
+            let inputs = ort::inputs! {
+                "input_ids" => TensorRef::from_array_view(([1, ids.len()], ids.as_slice())).unwrap(),
+                "positions" => TensorRef::from_array_view(([positions.len()], positions.as_slice())).unwrap(),
+            };
+            session.run(inputs).unwrap()["scores"].try_extract_tensor::<f32>().unwrap().1.to_vec()
+        });
+        let far = farthest(&scores[0], &scores[1]);
+        assert!(far <= 1e-4, "{family}: {far}");
+    }
+}
+
+/// On a machine without the plugin, or whose processor has no bfloat16, that this is said instead is what is tested.
+#[test]
+fn bf16_orders_texts_as_fp32_does_where_it_can_be_had() {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let texts = parity::sequences();
+    let dir = checkpoint(Kind::Qwen3, 1024);
+    let options = OrtOptions { precision: Some(Precision::Bf16), threads: Some(threads) };
+    let opened = OrtScorer::open_with(dir.path(), options);
+    if let Some(missing) = lacks(Precision::Bf16, threads) {
+        assert!(opened.unwrap_err().to_string().contains(&missing));
+        assert_eq!(precision::choose(None, Some(Precision::Bf16), threads).unwrap(), Precision::Fp32);
+        return;
+    }
+    let scorer = opened.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(scorer.precision(), Precision::Bf16);
+    let (exact, scores) = (one_by_one(&open(dir.path()), &texts), one_by_one(&scorer, &texts));
+    let mean = exact.iter().sum::<f32>() / exact.len() as f32;
+    let std = (exact.iter().map(|score| (score - mean).powi(2)).sum::<f32>() / exact.len() as f32).sqrt();
+    // The parity models are small and unruly; what a real shape deviates by is measured, not tested.
+    assert!(farthest(&scores, &exact) <= 0.1 * std, "{} of {std}", farthest(&scores, &exact));
+    assert_eq!(precision::choose(None, None, threads).unwrap(), Precision::Bf16);
+}
+
+#[test]
+fn the_arithmetic_is_what_was_asked_for_or_the_models_own() {
+    assert_eq!(precision::choose(Some(Precision::Fp32), Some(Precision::Bf16), 1).unwrap(), Precision::Fp32);
+    assert_eq!(precision::choose(None, Some(Precision::Fp32), 2).unwrap(), Precision::Fp32);
+    // One thread is never enough for bf16, so these are the same on every machine.
+    assert_eq!(precision::choose(None, None, 1).unwrap(), Precision::Fp32);
+    let refused = precision::choose(Some(Precision::Bf16), None, 1).unwrap_err();
+    assert!(matches!(refused, ScoreError::Precision { name: "bf16", .. }), "{refused}");
+}
+
 /// The graph on rows padded to `extra` more than the longest, on one side, with an id that means something elsewhere.
 fn run_padded(dir: &Path, texts: &[Vec<u32>], left: bool, extra: usize) -> Vec<f32> {
-    let mut session =
-        Session::builder(runtime::environment().unwrap()).unwrap().commit_from_file(dir.join(onnx::FILE)).unwrap();
+    let mut session = on_cpu(&dir.join(onnx::FILE));
     let width = texts.iter().map(Vec::len).max().unwrap() + extra;
     let (mut ids, mut mask) = (vec![7_i64; texts.len() * width], vec![0_i64; texts.len() * width]);
     for (row, text) in texts.iter().enumerate() {
@@ -175,10 +244,13 @@ fn more_texts_than_a_batch_holds_are_scored() {
 }
 
 #[test]
-fn a_checkpoint_that_was_not_exported_says_so() {
+fn opening_leaves_nothing_beside_the_weights() {
     let dir = tempfile::tempdir().unwrap();
     parity::make(dir.path(), Kind::Qwen3).unwrap();
     write_manifest(dir.path(), 1024);
-    let error = OrtScorer::open(dir.path()).unwrap_err().to_string();
-    assert!(error.contains("has not been exported"), "{error}");
+    let scorer = open(dir.path());
+    assert!(scorer.score(&[&[1, 2]]).is_ok());
+    let mut names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["config.json", "model.safetensors", "stash_manifest.json"]);
 }
