@@ -70,7 +70,7 @@ fn every_setting_is_read() {
         ("RM_TRAINER", "/opt/trainer"),
         ("ORT_DYLIB_PATH", "/opt/ort.so"),
         ("ORT_EP_OPENVINO_PATH", "/opt/openvino.so"),
-        ("RM_PRECISION", "bf16"),
+        ("RM_SCORE_PRECISION", "bf16"),
         ("RM_THREADS", "3"),
         ("STASH_MASTER_KEY_FILE", "/run/keys"),
         ("STASH_IMPORT_JSON_BYTES_MAX", "1048576"),

@@ -50,7 +50,7 @@ const OPENVINO: Place = Place {
 };
 
 const PRECISION: Choice<Precision> = Choice {
-    name: "RM_PRECISION",
+    name: "RM_SCORE_PRECISION",
     default: "`bf16` where the OpenVINO plugin is found and the processor computes in bfloat16, else `fp32`",
     choices: &[("fp32", Precision::Fp32), ("bf16", Precision::Bf16)],
     doc: "Arithmetic of scoring. A model is scored in the one its statistics were made in, where the worker can.",

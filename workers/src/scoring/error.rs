@@ -19,7 +19,7 @@ pub enum ScoreError {
         detail: String,
     },
     /// The arithmetic that was asked for cannot be had.
-    #[error("{name}, asked for in RM_PRECISION, cannot be had: {detail}")]
+    #[error("{name}, asked for in RM_SCORE_PRECISION, cannot be had: {detail}")]
     Precision {
         /// Its name.
         name: &'static str,
