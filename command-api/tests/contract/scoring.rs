@@ -43,12 +43,19 @@ async fn a_run_at_work_is_joined_and_one_that_is_over_is_not() {
     };
     let first = run(&ids[0]).await;
     assert_eq!(run("external:t-1").await, first);
+    let joined = async || {
+        let path = format!("/traces/{}/score", ids[0]);
+        world.post(&path).json(&body).idempotent("joins").send().await.done(202).json()["id"].clone()
+    };
+    assert_eq!(joined().await, first);
     assert_ne!(run(&ids[1]).await, first, "of another trace");
     let job = world.job_of("rm_scoring_runs", "run_id", first.as_str().unwrap().parse().unwrap()).await;
     world.claim(job).await;
     assert_eq!(run(&ids[0]).await, first, "while it runs");
     world.complete(job).await;
+    assert_eq!(joined().await, first, "a repeat of a request that joined it begins nothing");
     assert_ne!(run(&ids[0]).await, first, "once it is over");
+    assert_eq!(joined().await, first, "nor is it given a later run");
     assert_eq!(world.count("rm_scoring_runs").await, 3);
 }
 
