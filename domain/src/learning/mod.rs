@@ -1,5 +1,6 @@
 //! From what people said about actions to pairs that a model is trained on.
 
+pub mod evaluation;
 pub mod extraction;
 pub mod frame;
 pub mod pairs;

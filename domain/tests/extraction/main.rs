@@ -11,5 +11,6 @@ mod judgment;
 mod prompts;
 mod properties;
 mod review;
+mod suites;
 mod support;
 mod targets;
