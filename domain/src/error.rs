@@ -85,6 +85,10 @@ codes! {
     Cancelled = "cancelled", 422, "The job was cancelled";
     /// The loss of a training was not a number.
     TrainingDiverged = "training_diverged", 422, "The training diverged";
+    /// A language model refused a request, or its answer was not what was asked for.
+    LlmFailed = "llm_failed", 422, "The language model did not do what was asked";
+    /// What may be spent on language models is spent.
+    LlmBudgetSpent = "llm_budget_spent", 422, "The budget for language models is spent";
     /// Too many requests.
     RateLimited = "rate_limited", 429, "Too many requests";
     /// A fault of Stash itself.

@@ -3,7 +3,9 @@
 use super::http::class_name;
 use super::{Foundation, data_folder};
 use stash_infra::config::{Compute, Settings};
+use stash_infra::llm::Llms;
 use stash_workers::context::Worker;
+use stash_workers::extraction::Judge;
 use stash_workers::scoring::Precision;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,10 +30,29 @@ impl Foundation {
             scratch: data_folder::jobs(&self.settings.data.folder),
             trainer: self.settings.compute.trainer.clone().or_else(default_trainer),
             bases: bases(&self.settings),
+            judge: self.judge(),
             lease: self.settings.compute.job_lease,
             threads: threads(&self.settings),
             precision: self.settings.compute.precision.map(precision),
         })
+    }
+
+    /// The model that judges what agents did, if one is configured. Without, models learn from ratings alone.
+    fn judge(&self) -> Option<Arc<Judge>> {
+        let settings = &self.settings.llm;
+        let model = settings.learning_model.as_deref().filter(|model| settings.is_ready(model))?;
+        let opened = Llms::new(settings.clone(), Arc::clone(&self.clock)).and_then(|models| models.open(model, None));
+        match opened {
+            Ok(llm) => Some(Arc::new(Judge {
+                llm,
+                tokens_max: settings.learning_tokens_max,
+                cost_microusd_max: settings.learning_cost_microusd_max,
+            })),
+            Err(error) => {
+                tracing::warn!(%error, "models learn from ratings alone");
+                None
+            }
+        }
     }
 }
 

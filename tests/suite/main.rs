@@ -6,6 +6,7 @@
 mod clients;
 mod commands;
 mod folders;
+mod judged;
 mod keys;
 mod learning;
 mod openapi;

@@ -2,7 +2,7 @@
 //! record.
 //!
 //! - [`coordinator`]: the loop; [`claim`]: taking a job; [`reaper`]: attempts whose worker is gone
-//! - [`jobs`]: what each kind of job does
+//! - [`jobs`]: what each kind of job does; [`extraction`]: what a training learns by asking a language model
 //! - [`scoring`]: the engine that serves models
 //! - [`bases`]: base models on this machine
 //!
@@ -13,6 +13,7 @@ pub mod bases;
 pub mod claim;
 pub mod context;
 pub mod coordinator;
+pub mod extraction;
 pub mod jobs;
 pub mod reaper;
 pub mod scoring;

@@ -93,6 +93,22 @@ fn abstention_is_a_finding_without_a_pair() {
 }
 
 #[test]
+fn a_judge_that_declines_abstains_whatever_it_was_asked() {
+    let material = material(vec![user("Capital?"), agent("Bergen.")]);
+    let mut at_once = assessment(&material, 1);
+    at_once.declined("m");
+    assert_eq!(at_once.finding().unwrap().exclusion, Some(Exclusion::Unclear));
+    let mut later = assessment(&material, 1);
+    let answer = judgment(&later.call().unwrap(), "negative", "Oslo.");
+    later.answer(&answer, "m").unwrap();
+    assert!(later.call().is_some());
+    later.declined("m");
+    let finding = later.finding().unwrap();
+    assert_eq!((finding.label, finding.exclusion), (Label::Negative, Some(Exclusion::Unsupported)));
+    assert!(finding.reason.ends_with("declined to answer."));
+}
+
+#[test]
 fn an_alternative_its_judge_does_not_vouch_for_makes_no_pair() {
     let material = material(vec![user("Capital?"), agent("Bergen.")]);
     let (finding, calls) = run(assessment(&material, 1), |call| {

@@ -3,7 +3,7 @@
 //! Addresses and keys of providers stand in variables of their own ([`crate::llm::providers`]), as other tools have them.
 
 use super::environment::{Environment, SettingError};
-use super::kinds::{Choice, Count, OptionalCount, Setting, Text};
+use super::kinds::{Count, OptionalCount, Setting, Text};
 use super::secret::Secret;
 use crate::llm::model::Model;
 use crate::llm::prices::{Price, Prices};
@@ -13,25 +13,6 @@ use std::time::Duration;
 
 /// The word that switches a use off.
 const NONE: &str = "none";
-
-const TITLE_MODEL: Text = Text {
-    name: "RM_TITLE_MODEL",
-    default: TITLE_MODEL_DEFAULT,
-    allowed: "a model's string, such as `anthropic/claude-haiku-4-5`, or `none`",
-    secret: false,
-    is_valid: is_model_or_none,
-    doc: "Writes titles of imported traces that have none; nothing is sent unless its key is set. `none` switches it off.",
-};
-
-const TITLE_MODEL_DEFAULT: &str = "anthropic/claude-haiku-4-5";
-
-const TITLE_POLICY: Choice<TitlePolicy> = Choice {
-    name: "RM_TITLE_POLICY",
-    default: "`later`",
-    choices: &[("later", TitlePolicy::Later), ("required", TitlePolicy::Required)],
-    doc: "`later`: a job writes missing titles after the import. `required`: they are written during the import, which fails if \
-          that fails, and takes at most 100 traces.",
-};
 
 const LEARNING_MODEL: Text = Text {
     name: "RM_LEARNING_MODEL",
@@ -92,24 +73,11 @@ const TIMEOUT: Count = Count {
 };
 
 pub(super) const SETTINGS: &[&dyn Setting] =
-    &[&TITLE_MODEL, &TITLE_POLICY, &LEARNING_MODEL, &JOB_TOKENS, &JOB_COST, &PRICES, &CONCURRENCY, &TIMEOUT];
-
-/// When titles are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TitlePolicy {
-    /// By a job, after the import.
-    Later,
-    /// During the import.
-    Required,
-}
+    &[&LEARNING_MODEL, &JOB_TOKENS, &JOB_COST, &PRICES, &CONCURRENCY, &TIMEOUT];
 
 /// Language models.
 #[derive(Clone, Debug)]
 pub struct LlmSettings {
-    /// Writes titles; none: switched off.
-    pub title_model: Option<String>,
-    /// When titles are written.
-    pub title_policy: TitlePolicy,
     /// Judges what agents did; none: switched off.
     pub learning_model: Option<String>,
     /// Tokens of one training.
@@ -127,9 +95,6 @@ pub struct LlmSettings {
 }
 
 impl LlmSettings {
-    /// Names the setting of the model that writes titles.
-    pub const TITLE_MODEL_NAME: &'static str = TITLE_MODEL.name;
-
     /// Names the setting of the model that judges.
     pub const LEARNING_MODEL_NAME: &'static str = LEARNING_MODEL.name;
 
@@ -138,10 +103,7 @@ impl LlmSettings {
     /// # Errors
     /// [`SettingError`].
     pub fn read(environment: &Environment) -> Result<Self, SettingError> {
-        let model = |setting: &Text, default: &str| -> Result<Option<String>, SettingError> {
-            let model = setting.read(environment)?.unwrap_or_else(|| default.to_owned());
-            Ok(Some(model).filter(|model| model != NONE))
-        };
+        let learning_model = LEARNING_MODEL.read(environment)?.unwrap_or_else(|| LEARNING_MODEL_DEFAULT.to_owned());
         let (mut bases, mut keys) = (HashMap::new(), HashMap::new());
         for provider in PROVIDERS {
             if let Some(base) = provider.base_variables.iter().find_map(|name| text(environment, name)) {
@@ -154,9 +116,7 @@ impl LlmSettings {
             }
         }
         Ok(Self {
-            title_model: model(&TITLE_MODEL, TITLE_MODEL_DEFAULT)?,
-            title_policy: TITLE_POLICY.read(environment)?.unwrap_or(TitlePolicy::Later),
-            learning_model: model(&LEARNING_MODEL, LEARNING_MODEL_DEFAULT)?,
+            learning_model: Some(learning_model).filter(|model| model != NONE),
             learning_tokens_max: JOB_TOKENS.read(environment)?,
             learning_cost_microusd_max: JOB_COST.read(environment)?.map(|cents| cents.saturating_mul(10_000)),
             prices: PRICES.read(environment)?.as_deref().and_then(prices).unwrap_or_default(),
@@ -234,12 +194,12 @@ mod tests {
     }
 
     #[test]
-    fn uses_are_switched_off_by_none_and_need_a_key_otherwise() {
+    fn judging_is_switched_off_by_none_and_needs_a_key_otherwise() {
         let plain = read(&[]).unwrap();
-        assert_eq!(plain.title_model.as_deref(), Some("anthropic/claude-haiku-4-5"));
-        assert!(!plain.is_ready("anthropic/claude-haiku-4-5"));
-        assert!(read(&[("ANTHROPIC_API_KEY", "k")]).unwrap().is_ready("anthropic/claude-haiku-4-5"));
-        assert_eq!(read(&[("RM_TITLE_MODEL", "none")]).unwrap().title_model, None);
+        assert_eq!(plain.learning_model.as_deref(), Some(LEARNING_MODEL_DEFAULT));
+        assert!(!plain.is_ready(LEARNING_MODEL_DEFAULT));
+        assert!(read(&[("ANTHROPIC_API_KEY", "k")]).unwrap().is_ready(LEARNING_MODEL_DEFAULT));
+        assert_eq!(read(&[("RM_LEARNING_MODEL", "none")]).unwrap().learning_model, None);
         assert_eq!(read(&[("RM_LEARNING_MODEL", "what")]).unwrap_err().name, "RM_LEARNING_MODEL");
     }
 

@@ -29,7 +29,7 @@ pub use environment::{Environment, SettingError};
 pub use keys::KeySettings;
 pub use kinds::{Row, Setting};
 pub use limits::LimitSettings;
-pub use llm::{LlmSettings, TitlePolicy};
+pub use llm::LlmSettings;
 pub use log::{KafkaSettings, LogBackend, LogSettings};
 pub use page::settings_page;
 pub use postgres::PostgresSettings;

@@ -1,4 +1,4 @@
-//! Access to language models, for titles, for judging what agents did, and for improving skills.
+//! Access to language models, which judge what agents did.
 //!
 //! Two wire formats (Anthropic Messages and OpenAI's chat completions) serve every provider of [`providers`].
 //!

@@ -4,6 +4,7 @@ use super::{Client, WAIT_MAX, eventually};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use stash_infra::testing::llm::LlmServer;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -16,6 +17,8 @@ pub(crate) fn command(data: &Path, arguments: &[&str]) -> Command {
     for name in ["STASH_URL", "STASH_API_KEY", "STASH_LISTEN", "STASH_LOG", "DATABASE_URL", "RM_COMPUTE"] {
         command.env_remove(name);
     }
+    // Nothing of a test goes to a provider whose key the tester has set.
+    command.env("RM_LEARNING_MODEL", "none");
     if std::env::var_os("RUST_LOG").is_none() {
         command.env("RUST_LOG", "warn");
     }
@@ -58,6 +61,14 @@ impl Stash {
         Self::up_at(data, "127.0.0.1:0", arguments).await
     }
 
+    /// `stash up` with a model that judges, at this server, and a lease of jobs that soon runs out.
+    pub(crate) async fn up_judged(data: &Path, judge: &LlmServer) -> Self {
+        let mut command = command(data, &["up", "--listen", "127.0.0.1:0", "--no-sample"]);
+        command.env("RM_LEARNING_MODEL", "hosted_vllm/judge").env("HOSTED_VLLM_API_BASE", judge.base());
+        command.env("STASH_JOB_LEASE_S", "3");
+        Self::ready(Self::spawn(command, data)).await
+    }
+
     /// Stops it in order and starts it again where it was.
     pub(crate) async fn restart(self) -> Self {
         let (data, address) = (self.data.clone(), self.url().replace("http://localhost", "127.0.0.1"));
@@ -66,7 +77,11 @@ impl Stash {
     }
 
     async fn up_at(data: &Path, address: &str, arguments: &[&str]) -> Self {
-        let mut up = Self::spawn(command(data, &[&["up", "--listen", address], arguments].concat()), data);
+        Self::ready(Self::spawn(command(data, &[&["up", "--listen", address], arguments].concat()), data)).await
+    }
+
+    /// Waits until it is ready.
+    async fn ready(mut up: Self) -> Self {
         up.served();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let ready = format!("{}/readyz", up.url());

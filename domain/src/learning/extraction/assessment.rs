@@ -129,6 +129,31 @@ impl Assessment {
         Ok(())
     }
 
+    /// Takes note that the judge declined the call at hand: an abstention, since nothing can be told from it. So a provider's
+    /// filter that dislikes one trace does not stop the training of all others.
+    pub fn declined(&mut self, model: &str) {
+        self.stage = match &self.stage {
+            Stage::Feedback | Stage::Judgment => {
+                let opinion = Opinion {
+                    label: Label::Unclear,
+                    confidence: Confidence::Low,
+                    reason: "The judge declined to answer.".to_owned(),
+                    alternative: String::new(),
+                    supported: false,
+                };
+                let evidence = EvidenceId::Step(self.target.step_id);
+                self.draft(&opinion, Source::AiJudgment, evidence, excerpt(&self.step), model)
+            }
+            Stage::Review { finding, .. } => {
+                let mut finding = finding.clone();
+                finding.reason = format!("{} Review: the judge declined to answer.", finding.reason);
+                finding.exclusion = Some(Exclusion::Unsupported);
+                Stage::Done(finding)
+            }
+            Stage::Done(finding) => Stage::Done(finding.clone()),
+        };
+    }
+
     /// The finding; none before the assessment is done.
     pub fn finding(&self) -> Option<&Finding> {
         match &self.stage {

@@ -17,7 +17,7 @@ pub fn purpose(asked: &Asked) -> &str {
 
 /// The line of a question that shows the action.
 pub fn action(asked: &Asked) -> &str {
-    question(asked).split("THE ACTION\n").nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default()
+    question(asked).split("\nTHE ACTION\n").nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default()
 }
 
 fn criteria(asked: &Asked, verdict: &str, value: &str) -> Vec<Value> {

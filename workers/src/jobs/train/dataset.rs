@@ -1,27 +1,32 @@
-//! The pairs of a training: from the selected traces' ratings to rendered texts.
+//! The pairs of a training: from the selected traces' ratings, and from findings about their actions, to rendered texts.
 //!
 //! Texts are rendered trace by trace into a spool file of the job directory, so that memory is bounded by the largest trace and
 //! not by the number of pairs.
 
+use super::found;
 use super::spool::{Spool, Spooled};
 use crate::context::Worker;
 use crate::jobs::{Failure, Running, trace};
 use stash_domain::ids::{Digest, OwnerId, RewardModelId, StepId, TraceId};
-use stash_domain::learning::frame::{Granularity, Source, Split};
-use stash_domain::learning::pairs::{Rated, from_ratings};
+use stash_domain::learning::extraction::{Arranged, Finding};
+use stash_domain::learning::frame::{Granularity, PairEvidence, Source, Split};
+use stash_domain::learning::pairs::{Pair, Rated, from_ratings};
 use stash_domain::learning::ratings::{Liking, Rating, TargetKey, resolve};
-use stash_domain::learning::{require_pairs, split};
-use stash_domain::rendering::{Digester, Form, RenderedTrace};
+use stash_domain::learning::require_pairs;
+use stash_domain::learning::split::PairTraces;
+use stash_domain::rendering::{Digester, Form, RenderedTrace, Revision};
 use stash_domain::time::Timestamp;
 use stash_domain::trace::{ActionType, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use uuid::Uuid;
 
-/// A rated target and where its text is.
+/// A target and where its text is.
 pub struct Target {
     /// The target.
     pub rated: Rated,
+    /// What stands in its place; none for what was done.
+    pub revision: Option<Revision>,
     /// Its text; none if no pair has it.
     pub text: Option<Spooled>,
 }
@@ -36,6 +41,10 @@ pub struct DataPair {
     pub granularity: Granularity,
     /// Kind of the actions.
     pub action_type: Option<ActionType>,
+    /// Where the preference comes from.
+    pub source: Source,
+    /// What it rests on; none for ratings.
+    pub evidence: Option<PairEvidence>,
     /// What it is used for.
     pub split: Split,
 }
@@ -50,9 +59,6 @@ pub struct Dataset {
     pub spool: Spool,
 }
 
-/// Where preferences come from here.
-pub const SOURCE: Source = Source::ExplicitRating;
-
 /// What is asked of a dataset.
 #[derive(Clone, Copy)]
 pub struct Request {
@@ -66,45 +72,74 @@ pub struct Request {
     pub seed: i64,
 }
 
+/// What people's ratings say.
+pub struct Explicit {
+    /// What each rated target is worth.
+    pub liking: BTreeMap<TargetKey, Liking>,
+    targets: Vec<Target>,
+    pairs: Vec<Pair>,
+}
+
+impl Explicit {
+    /// Traces of both sides of each pair.
+    pub fn traces(&self) -> Vec<PairTraces> {
+        let trace = |index: usize| self.targets[index].rated.key.trace_id;
+        self.pairs.iter().map(|pair| (trace(pair.chosen), trace(pair.rejected))).collect()
+    }
+}
+
 /// The pairs before their texts are rendered.
 pub struct Selected {
     targets: Vec<Target>,
     pairs: Vec<DataPair>,
 }
 
-/// Makes the pairs. Nothing of a base is looked at yet: too few pairs is the commonest mistake, and is told at once.
+/// Makes the pairs of ratings.
 ///
 /// # Errors
-/// `too_few_pairs`; those of the database.
-pub async fn select(running: &Running, request: Request) -> Result<Selected, Failure> {
-    let worker = &running.worker;
-    let liking = resolve(ratings(worker, request).await?);
-    let (positive, negative) = liking.values().fold((0, 0), |(good, bad), liking| match liking {
-        Liking::Positive => (good + 1, bad),
-        Liking::Negative => (good, bad + 1),
-    });
+/// Those of the database.
+pub async fn explicit(running: &Running, request: Request) -> Result<Explicit, Failure> {
+    let liking = resolve(ratings(&running.worker, request).await?);
     let targets = targets(running, request, &liking).await?;
     let rated: Vec<Rated> = targets.iter().map(|target| target.rated).collect();
     let pairs = from_ratings(&rated, request.max_pairs, request.seed);
-    let traces = |index: usize| rated[index].key.trace_id;
-    let sides: Vec<_> = pairs.iter().map(|pair| (traces(pair.chosen), traces(pair.rejected))).collect();
-    let splits = split::split(&sides, request.seed);
-    let pairs: Vec<DataPair> = pairs
+    Ok(Explicit { liking, targets, pairs })
+}
+
+/// Puts the pairs of ratings and of findings together. Nothing of a base is looked at yet: too few pairs is the commonest
+/// mistake, and is told at once.
+///
+/// # Errors
+/// `too_few_pairs`.
+pub fn select(explicit: Explicit, findings: &[Finding], arranged: &Arranged) -> Result<Selected, Failure> {
+    let (positive, negative) = explicit.liking.values().fold((0, 0), |(good, bad), liking| match liking {
+        Liking::Positive => (good + 1, bad),
+        Liking::Negative => (good, bad + 1),
+    });
+    require_pairs(arranged.train_pairs, positive, negative)
+        .map_err(|refused| Failure::of_input(refused.code, refused.detail))?;
+    let Explicit { mut targets, pairs, .. } = explicit;
+    let mut pairs: Vec<DataPair> = pairs
         .into_iter()
-        .zip(splits)
-        .map(|(pair, split)| DataPair {
-            chosen: pair.chosen,
-            rejected: pair.rejected,
-            granularity: match rated[pair.chosen].key.step_id {
-                Some(_) => Granularity::Action,
-                None => Granularity::Trace,
-            },
-            action_type: rated[pair.chosen].action_type,
-            split,
+        .zip(&arranged.explicit)
+        .map(|(pair, split)| {
+            let rated = &targets[pair.chosen].rated;
+            let granularity = if rated.key.step_id.is_some() { Granularity::Action } else { Granularity::Trace };
+            DataPair {
+                chosen: pair.chosen,
+                rejected: pair.rejected,
+                granularity,
+                action_type: rated.action_type,
+                source: Source::ExplicitRating,
+                evidence: None,
+                split: *split,
+            }
         })
         .collect();
-    let trained = pairs.iter().filter(|pair| pair.split == Split::Train).count();
-    require_pairs(trained, positive, negative).map_err(|refused| Failure::of_input(refused.code, refused.detail))?;
+    for (finding, split) in findings.iter().zip(&arranged.findings) {
+        let Some(split) = split else { continue };
+        pairs.extend(found::pair(finding, *split, &mut targets));
+    }
     Ok(Selected { targets, pairs })
 }
 
@@ -160,7 +195,7 @@ async fn targets(
             if let (Some(digest), Some(liking)) = (digest, liking.get(&key)) {
                 let action_type = step.step.action_type();
                 let rated = Rated { key, action_type, liking: *liking, digest, context: Some(context), first_user };
-                targets.push(Target { rated, text: None });
+                targets.push(Target { rated, revision: None, text: None });
             }
         }
         let key = TargetKey { trace_id, step_id: None };
@@ -169,7 +204,7 @@ async fn targets(
         {
             let digest = digester.current();
             let rated = Rated { key, action_type: None, liking: *liking, digest, context: None, first_user };
-            targets.push(Target { rated, text: None });
+            targets.push(Target { rated, revision: None, text: None });
         }
     }
     Ok(targets)
@@ -198,10 +233,14 @@ pub async fn render(running: &Running, selected: Selected, form: Form, folder: &
         for index in indices {
             let text = match targets[index].rated.key.step_id {
                 None => Some(rendered.trace_text()),
-                Some(id) => steps
-                    .iter()
-                    .position(|step| step.id == id)
-                    .and_then(|at| rendered.action_text(u32::try_from(at).ok()?)),
+                Some(id) => {
+                    steps.iter().position(|step| step.id == id).and_then(|at| u32::try_from(at).ok()).and_then(|at| {
+                        match &targets[index].revision {
+                            None => rendered.action_text(at),
+                            Some(revision) => rendered.alternative_text(at, revision),
+                        }
+                    })
+                }
             };
             // The trace was replaced between the two looks: the attempt is made again from what is there now.
             let text = text.ok_or_else(|| Failure::may_pass("a trace was replaced while its texts were rendered"))?;

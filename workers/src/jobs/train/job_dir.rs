@@ -1,6 +1,6 @@
 //! The job directory: what the trainer is given.
 
-use super::dataset::{Dataset, SOURCE};
+use super::dataset::Dataset;
 use crate::jobs::engine::ends_of;
 use serde::Serialize;
 use stash_domain::ids::{StepId, TraceId};
@@ -105,7 +105,7 @@ pub fn write(folder: &Path, settings: &Settings<'_>, dataset: &Dataset) -> io::R
             step_ids: [chosen.rated.key.step_id, rejected.rated.key.step_id].into_iter().flatten().collect(),
             granularity: pair.granularity,
             action_type: pair.action_type,
-            source: SOURCE,
+            source: pair.source,
             split: pair.split,
         };
         serde_json::to_writer(&mut pairs, &line)?;

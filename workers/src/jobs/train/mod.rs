@@ -1,6 +1,7 @@
-//! Training a reward model, from ratings to published scores.
+//! Training a reward model, from ratings and findings to published scores.
 //!
-//! 1. [`dataset`]: pairs from the ratings of the selected traces, texts rendered.
+//! 1. [`dataset`]: pairs from the ratings of the selected traces, and from what [`crate::extraction`] finds in them; texts
+//!    rendered.
 //! 2. [`job_dir`]: the job directory, the contract with the trainer.
 //! 3. [`trainer`]: the child process; a crash or want of memory there fails one attempt and nothing else.
 //! 4. [`evaluate`]: the checkpoint is exported to ONNX, and everything that is published comes from the engine that will serve
@@ -11,6 +12,7 @@
 mod archive;
 pub mod dataset;
 mod evaluate;
+mod found;
 pub mod job_dir;
 mod publish;
 mod spool;
@@ -20,10 +22,12 @@ pub use archive::unpack;
 
 use super::{Done, Failure, Running};
 use crate::bases;
+use crate::extraction::{self, Extracted};
 use crate::jobs::{engine, scores};
-use dataset::Request;
+use dataset::{Explicit, Request};
 use stash_domain::error::Code;
 use stash_domain::ids::RewardModelId;
+use stash_domain::learning::extraction::{Arranged, Dropout, Harvest};
 use stash_domain::rendering::Form;
 use stash_model::tokenize::TextTokenizer;
 use std::path::Path;
@@ -69,7 +73,15 @@ async fn train(running: &Running, model_id: RewardModelId, model: &Model, folder
         max_pairs: usize::try_from(model.max_pairs).unwrap_or(0),
         seed: model.seed,
     };
-    let selected = dataset::select(running, request).await?;
+    let explicit = dataset::explicit(running, request).await?;
+    let extracted = extract(running, request, &explicit).await?;
+    let findings = extracted.as_ref().map_or(&[][..], |extracted| extracted.harvest.findings());
+    let arranged = Arranged::of(&explicit.traces(), findings, model.seed);
+    if let Some(extracted) = &extracted {
+        // Before it is asked whether there are enough pairs: the report of a job that fails for want of them says why.
+        extraction::record(running, model_id, extracted, &arranged).await?;
+    }
+    let selected = dataset::select(explicit, findings, &arranged)?;
     let base = bases::find(&worker.bases, &model.base_model)
         .ok_or_else(|| bases::missing(&worker.bases, &model.base_model))?;
     let form = form_of(&base)?;
@@ -93,6 +105,14 @@ async fn train(running: &Running, model_id: RewardModelId, model: &Model, folder
     let scores = scores::of_all_traces(running, &scorer, form, actions, folder).await?;
     running.progress("publishing", 0.95).await?;
     publish::run(running, model_id, &dataset, evaluation, scores, folder).await
+}
+
+/// What a model that judges finds in the traces; none where no such model is configured.
+async fn extract(running: &Running, request: Request, explicit: &Explicit) -> Result<Option<Extracted>, Failure> {
+    let Some(judge) = &running.worker.judge else { return Ok(None) };
+    let harvest = Harvest::new(explicit.liking.clone(), explicit.traces().len(), request.max_pairs);
+    let settings = extraction::Settings { dropout: Dropout::Half, seed: request.seed };
+    extraction::run(running, judge, request.model, settings, harvest).await.map(Some)
 }
 
 /// How the base sees segments.

@@ -1,7 +1,7 @@
 //! Everything a training made, in the events that end its job: all of it is published or none.
 
 use super::archive;
-use super::dataset::{DataPair, Dataset, SOURCE};
+use super::dataset::{DataPair, Dataset};
 use super::evaluate::Evaluation;
 use crate::jobs::engine::blocking;
 use crate::jobs::scores::Scores;
@@ -99,9 +99,9 @@ fn side_frame(dataset: &Dataset, pair: &DataPair, ordinal: u32, side: Side) -> R
         digest: target.rated.digest,
         granularity: pair.granularity,
         action_type: pair.action_type,
-        source: SOURCE,
+        source: pair.source,
         split: pair.split,
-        revised: false,
-        evidence: None,
+        revised: target.revision.is_some(),
+        evidence: pair.evidence.clone(),
     })
 }
