@@ -64,13 +64,7 @@ pub(super) struct Race {
 impl Race {
     /// Makes the base, in the shape of Qwen3-0.6B with this many of its layers and rows of its embedding (151,936), and
     /// pairs of an action and another in its place. Every text stays below the token limit: TRL leaves out longer ones.
-    pub(super) fn new(
-        bench: &Bench,
-        name: &str,
-        layers: usize,
-        rows: usize,
-        pairs: usize,
-    ) -> anyhow::Result<Self> {
+    pub(super) fn new(bench: &Bench, name: &str, layers: usize, rows: usize, pairs: usize) -> anyhow::Result<Self> {
         let folder = bench.path(name);
         fs::create_dir_all(&folder)?;
         let race = Self {
