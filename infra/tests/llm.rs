@@ -1,5 +1,7 @@
 //! Language models over HTTP, against a server that answers by script.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
+
 use serde_json::Value;
 use stash_domain::ids::Digest;
 use stash_infra::clock::SystemClock;
@@ -231,9 +233,12 @@ async fn a_spent_budget_stops_calls_before_they_are_made() {
     assert_eq!(server.asked().len(), 2);
 }
 
+/// The replies to a question, and its answer.
+type KeptCall = (Vec<Reply>, Option<Value>);
+
 /// Keeps calls in memory, as one job does: each question with its replies and its answer.
 #[derive(Default)]
-struct Memory(Mutex<HashMap<Digest, (Vec<Reply>, Option<Value>)>>);
+struct Memory(Mutex<HashMap<Digest, KeptCall>>);
 
 #[async_trait::async_trait]
 impl Journal for Memory {

@@ -45,11 +45,14 @@ pub(super) fn model(server: &LlmServer) -> Arc<dyn Llm> {
     Llms::new(settings, Arc::new(SystemClock)).unwrap().open("hosted_vllm/judge", None).unwrap()
 }
 
+/// The replies to a question, and its answer.
+type KeptCall = (Vec<Reply>, Option<Value>);
+
 /// Calls kept in memory, as the log keeps them for one job. After so many it stands still, as a process that is killed right
 /// then.
 #[derive(Default)]
 pub(super) struct Memory {
-    kept: Mutex<HashMap<Digest, (Vec<Reply>, Option<Value>)>>,
+    kept: Mutex<HashMap<Digest, KeptCall>>,
     /// How often each call was kept: every one of them must be once.
     times: Mutex<BTreeMap<String, usize>>,
     dies_after: Mutex<Option<usize>>,
