@@ -14,6 +14,9 @@ fn change(dir: &Path, key: &str, value: Value) {
     std::fs::write(&path, config.to_string()).unwrap();
 }
 
+/// What is wrong with a folder, and how it comes to be.
+type Case<'a> = (&'a str, &'a dyn Fn(&Path));
+
 #[test]
 fn the_small_base_is_one_and_its_parameters_are_counted() {
     let dir = tempfile::tempdir().unwrap();
@@ -26,7 +29,7 @@ fn the_small_base_is_one_and_its_parameters_are_counted() {
 
 #[test]
 fn what_is_wrong_is_named() {
-    let cases: [(&str, &dyn Fn(&Path)); 6] = [
+    let cases: [Case; 6] = [
         ("config.json", &|dir| std::fs::remove_file(dir.join("config.json")).unwrap()),
         ("tokenizer.json", &|dir| std::fs::remove_file(dir.join("tokenizer.json")).unwrap()),
         ("model.safetensors", &|dir| std::fs::remove_file(dir.join("model.safetensors")).unwrap()),
