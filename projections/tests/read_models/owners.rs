@@ -22,7 +22,7 @@ async fn the_api_role_sees_its_owners_rows_and_none_without_an_owner() {
     .fetch_all(world.system())
     .await
     .unwrap();
-    assert_eq!(tables.len(), 18);
+    assert_eq!(tables.len(), 21);
     for table in &tables {
         let rows = |filter: &str| AssertSqlSafe(format!("SELECT count(*) FROM {table} {filter}"));
         let all: i64 = sqlx::query_scalar(rows("")).fetch_one(world.system()).await.unwrap();
@@ -67,6 +67,8 @@ async fn everything(world: &World, number: u8) {
         created(a, 1, traced, subject, None),
         world.judged(a, import, (traced, subject), 2, true).await,
         world.model(a, 1, &[1]).await,
+        world.answered(a, 1, (traced, subject), 1, "good").await,
+        world.findings(a, 1, 1, &[(traced, subject)]).await,
         world.trained(a, 1, &[[(traced, subject), (traced, subject)]]).await,
         world.scores(a, 1, 0.5, &[(traced, subject)]).await,
         (StreamId::ScoringRun(run_id), scoring.into()),
