@@ -1,7 +1,7 @@
 //! Rows on their way into a table by `COPY … (FORMAT binary)`.
 //!
 //! A row is encoded where it is made, so that its texts are not held twice, and the server takes rows as they are, many to a page
-//! and to a record of its log: an `INSERT … SELECT FROM unnest(…)` of the same rows took it twice as long.
+//! and to a record of its log. With `INSERT … SELECT FROM unnest(…)` before it, an import of 200 MB took a quarter longer.
 //!
 //! Layout (PostgreSQL documentation, COPY, "Binary Format"): a header, then for each row the number of its fields and each field
 //! with its length before it, -1 for null, then a trailer. Numbers are big-endian.
