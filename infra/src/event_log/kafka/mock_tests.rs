@@ -90,7 +90,10 @@ async fn without_a_broker_calls_are_refused_and_later_taken_again() {
     let from = [(Partition(0), Offset(1))];
     let mut reader = Reader::new(&settings, Query::new(&settings).unwrap(), &from).unwrap();
     cluster.broker_down(-1).unwrap();
-    for _ in 0..3 {
+    // What was handed to a connection that broke unnoticed may have arrived: only the first call may not know.
+    let first = offset_of(&producer, "away").await;
+    assert!(matches!(first, Err(LogError::Unavailable(_) | LogError::Unknown(_))), "{first:?}");
+    for _ in 0..2 {
         let refused = offset_of(&producer, "away").await;
         assert!(matches!(refused, Err(LogError::Unavailable(_))), "{refused:?}");
     }
