@@ -71,7 +71,7 @@ async fn next(worker: &Arc<Worker>, stop: &CancellationToken) -> Result<bool, Wo
     tracing::info!(job = %job.job, kind = job.kind, attempt = job.attempt, "job begun");
     let begun = Instant::now();
     let cancel = stop.child_token();
-    let running = Running { worker: worker.clone(), job: job.clone(), cancel: cancel.clone() };
+    let running = Running { worker: worker.clone(), job: job.clone(), cancel: cancel.clone(), stop: stop.clone() };
     let outcome = tokio::select! {
         outcome = jobs::run(&running) => outcome,
         () = watch(worker, &job, &cancel) => Err(Failure::superseded()),

@@ -25,6 +25,8 @@ pub struct Running {
     pub job: Candidate,
     /// Cancelled when someone asked for the job to stop, or the worker itself stops.
     pub cancel: CancellationToken,
+    /// Cancelled when the worker stops: the job then goes on elsewhere, or here later.
+    pub stop: CancellationToken,
 }
 
 /// What an attempt made.
@@ -113,6 +115,11 @@ impl From<ArtifactError> for Failure {
 }
 
 impl Running {
+    /// Whether it is the worker that ends, and not the job.
+    pub fn is_stopping(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
     /// Whether to stop now.
     ///
     /// # Errors

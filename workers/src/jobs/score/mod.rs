@@ -65,7 +65,7 @@ async fn infer(
     let worker = &running.worker;
     let folder = worker.scratch.join(format!("{}-{}", running.job.job, running.job.attempt));
     train::job_dir::make(&folder).map_err(Failure::may_pass)?;
-    let _clean = train::job_dir::Cleaned(folder.clone());
+    let _clean = train::job_dir::Cleaned::new(folder.clone());
     fetch(running, inputs, &folder).await?;
     running.check()?;
     let (checkpoint, options) = (folder.join("model"), worker.scoring());

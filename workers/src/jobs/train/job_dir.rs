@@ -73,12 +73,45 @@ pub fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Where the trainer saves how far it is, in a job directory. It tells by itself whether a state is of the same job.
+const RESUME: &str = "resume";
+
+/// Takes what the trainer saved in an earlier attempt's directory, unless a newer attempt left something, and removes the rest.
+///
+/// # Errors
+/// Those of the disk.
+pub fn take_over(earlier: &Path, folder: &Path) -> io::Result<()> {
+    let (from, to) = (earlier.join(RESUME), folder.join(RESUME));
+    if from.is_dir() && !to.exists() {
+        fs::rename(&from, &to)?;
+    }
+    remove(earlier)
+}
+
 /// Removes a job directory when it is dropped.
-pub struct Cleaned(pub PathBuf);
+pub struct Cleaned {
+    folder: PathBuf,
+    is_kept: bool,
+}
+
+impl Cleaned {
+    /// Removes this one.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder, is_kept: false }
+    }
+
+    /// Leaves it, for the next attempt to take over and remove.
+    pub fn keep(&mut self) {
+        self.is_kept = true;
+    }
+}
 
 impl Drop for Cleaned {
     fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
+        if self.is_kept {
+            return;
+        }
+        if let Err(error) = fs::remove_dir_all(&self.folder) {
             tracing::warn!(%error, "a job directory could not be removed");
         }
     }
@@ -122,4 +155,49 @@ pub fn write(folder: &Path, settings: &Settings<'_>, dataset: &Dataset) -> io::R
         threads: settings.threads,
     };
     fs::write(folder.join("job.json"), serde_json::to_vec_pretty(&job)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The directory of an attempt, with a state when `state` names one.
+    fn attempt(scratch: &Path, name: &str, state: Option<&str>) -> PathBuf {
+        let folder = scratch.join(name);
+        make(&folder).unwrap();
+        if let Some(state) = state {
+            fs::create_dir_all(folder.join(RESUME).join(state)).unwrap();
+        }
+        folder
+    }
+
+    #[test]
+    fn an_attempt_takes_over_the_newest_state_and_removes_the_others() {
+        let scratch = tempfile::tempdir().unwrap();
+        let first = attempt(scratch.path(), "job-1", Some("7"));
+        let second = attempt(scratch.path(), "job-2", Some("40"));
+        let third = attempt(scratch.path(), "job-3", None);
+        for earlier in [&second, &first] {
+            take_over(earlier, &third).unwrap();
+            assert!(!earlier.exists());
+        }
+        take_over(&scratch.path().join("job-0"), &third).unwrap();
+        let states: Vec<_> =
+            fs::read_dir(third.join(RESUME)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(states, ["40"]);
+    }
+
+    #[test]
+    fn a_directory_goes_with_its_attempt_unless_it_is_kept() {
+        let scratch = tempfile::tempdir().unwrap();
+        for is_kept in [false, true] {
+            let folder = attempt(scratch.path(), "job-1", Some("7"));
+            let mut clean = Cleaned::new(folder.clone());
+            if is_kept {
+                clean.keep();
+            }
+            drop(clean);
+            assert_eq!(folder.exists(), is_kept);
+        }
+    }
 }

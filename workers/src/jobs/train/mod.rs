@@ -3,7 +3,8 @@
 //! 1. [`dataset`]: pairs from the ratings of the selected traces, and from what [`crate::extraction`] finds in them; texts
 //!    rendered.
 //! 2. [`job_dir`]: the job directory, the contract with the trainer.
-//! 3. [`trainer`]: the child process; a crash or want of memory there fails one attempt and nothing else.
+//! 3. [`trainer`]: the child process; a crash or want of memory there fails one attempt and nothing else. The next attempt on
+//!    the same machine goes on from the state that the trainer saved last.
 //! 4. [`evaluate`]: the checkpoint is exported to ONNX, and everything that is published comes from the engine that will serve
 //!    it: held-out accuracy, both statistics.
 //! 5. [`super::scores`]: every trace of the owner, and every action if the model learnt from actions.
@@ -28,6 +29,7 @@ use dataset::{Explicit, Request};
 use stash_domain::error::Code;
 use stash_domain::ids::RewardModelId;
 use stash_domain::learning::extraction::{Arranged, Dropout, Harvest};
+use stash_domain::limits::JOB_ATTEMPTS_MAX;
 use stash_domain::rendering::Form;
 use stash_model::tokenize::TextTokenizer;
 use std::path::Path;
@@ -51,15 +53,20 @@ pub async fn run(running: &Running) -> Result<Done, Failure> {
     let model_id = running.job.reward_model.ok_or_else(|| Failure::internal("a training without a reward model"))?;
     let model = load(running, model_id).await?;
     let folder = worker.scratch.join(format!("{}-{}", running.job.job, running.job.attempt));
-    // Earlier attempts are over; one whose worker was killed could not tidy up.
-    for earlier in 1..running.job.attempt {
-        job_dir::remove(&worker.scratch.join(format!("{}-{earlier}", running.job.job))).map_err(Failure::may_pass)?;
-    }
     job_dir::make(&folder).map_err(Failure::may_pass)?;
-    let _clean = job_dir::Cleaned(folder.clone());
+    let mut clean = job_dir::Cleaned::new(folder.clone());
+    // Earlier attempts are over; one whose worker was killed could not tidy up. The newest has got farthest.
+    for earlier in (1..running.job.attempt).rev() {
+        let earlier = worker.scratch.join(format!("{}-{earlier}", running.job.job));
+        job_dir::take_over(&earlier, &folder).map_err(Failure::may_pass)?;
+    }
     let result = train(running, model_id, &model, &folder).await;
     if let Err(failure) = &result {
         tracing::info!(job = %running.job.job, code = failure.code.as_str(), error = %failure, "training failed");
+        let is_last = u32::try_from(running.job.attempt).unwrap_or(u32::MAX) >= JOB_ATTEMPTS_MAX;
+        if running.is_stopping() || (failure.retry && !is_last) {
+            clean.keep();
+        }
     }
     result
 }
