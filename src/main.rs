@@ -1,5 +1,6 @@
 //! The `stash` program: the server in all its roles, and the commands that work with it.
 
+mod bases;
 mod cli;
 mod client;
 mod doctor;

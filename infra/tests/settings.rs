@@ -100,6 +100,21 @@ fn every_setting_is_read() {
 }
 
 #[test]
+fn a_bucket_is_reached_as_its_service_wants_it() {
+    assert_eq!(read(&[("STASH_S3_REGION", "eu-central-1")]).unwrap().s3, None, "without a bucket nothing else counts");
+    let amazon = read(&[("STASH_S3_BUCKET", "stash")]).unwrap().s3.unwrap();
+    assert_eq!((amazon.region, amazon.path_style, amazon.credentials), (None, false, None));
+    let endpoint = ("STASH_S3_ENDPOINT", "http://127.0.0.1:9000");
+    let keys = [("AWS_ACCESS_KEY_ID", "id"), ("AWS_SECRET_ACCESS_KEY", "hidden"), ("AWS_SESSION_TOKEN", "hidden-too")];
+    let variables = [&[("STASH_S3_BUCKET", "stash"), endpoint][..], &keys].concat();
+    let other = read(&variables).unwrap().s3.unwrap();
+    assert_eq!((other.region.as_deref(), other.path_style), (Some("us-east-1"), true));
+    assert!(!format!("{other:?}").contains("hidden"), "a secret is not shown");
+    let alone = read(&[("STASH_S3_BUCKET", "stash"), keys[0]]).unwrap_err();
+    assert!(alone.starts_with("AWS_SECRET_ACCESS_KEY: no value, with AWS_ACCESS_KEY_ID,"), "{alone}");
+}
+
+#[test]
 fn a_wrong_value_is_named_with_what_is_allowed() {
     for (name, value, allowed) in [
         ("STASH_LISTEN", "localhost", "an IP address and a port"),
@@ -111,6 +126,7 @@ fn a_wrong_value_is_named_with_what_is_allowed() {
         ("STASH_KAFKA_BROKERS", "a:9092,b", "a list such as"),
         ("STASH_KAFKA_TOPIC", "a b", "1 to 249 characters"),
         ("RM_COMPUTE", "gpu", "`local`"),
+        ("STASH_S3_BUCKET", "No_Bucket", "a bucket's name"),
         ("RM_THREADS", "-1", "1 to 1024 threads"),
         ("STASH_WAIT_BUDGET_MS", "1e3", "1 to 60000 milliseconds"),
         ("RUST_LOG", "info,=x=", "a level"),

@@ -62,7 +62,7 @@ enum Command {
     Annotate(annotate::Args),
     /// Train a reward model on rated traces
     Train(train::Args),
-    /// List and show reward models, fetch weights, cancel trainings
+    /// Reward models: list, show, fetch weights, cancel; and the base models they are trained from
     #[command(subcommand)]
     Models(models::Command),
     /// Score a trace's actions with a trained model

@@ -2,7 +2,7 @@
 
 use crate::client::{self, Client};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which server. Its key is read from STASH_API_KEY, or from what `stash up` left in its data folder.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,6 +19,11 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
+    /// The data folder, if one is named.
+    pub(crate) fn data(&self) -> Option<&Path> {
+        self.data.as_deref()
+    }
+
     /// A client of that server.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
         client::find(self.data.as_deref(), self.url.as_deref())

@@ -1,5 +1,6 @@
 //! What could be wrong on this machine: one file per check. A check changes nothing, and says how to mend what it finds.
 
+mod artifacts;
 mod bases;
 mod clock;
 mod compute;
@@ -70,6 +71,7 @@ pub(crate) async fn examine(settings: &Settings) -> Vec<Finding> {
     findings.extend(disk_space::check(settings));
     findings.extend(postgres::check(settings).await);
     findings.extend(kafka::check(settings).await);
+    findings.extend(artifacts::check(settings).await);
     findings.push(port::check(settings).await);
     findings.push(compute::check(settings));
     findings.push(trainer::check(settings));

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod bases;
+mod bucket;
 mod clients;
 mod commands;
 mod folders;

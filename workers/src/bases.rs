@@ -21,8 +21,8 @@ pub fn missing(folders: &[PathBuf], name: &str) -> Failure {
     Failure::of_input(
         Code::UnknownBaseModel,
         format!(
-            "the base model {name:?} is not on the worker's machine (there: {known}); the operator puts its folder, in Hugging Face \
-             layout, under the data folder's bases/{name}"
+            "the base model {name:?} is not on the worker's machine (there: {known}); the operator adds it there with `stash models \
+             add {name}` (from the Hugging Face hub; --folder and --gguf take it from elsewhere)"
         ),
     )
 }

@@ -7,7 +7,7 @@
 //!
 //! What every implementation promises, and the [`conformance`] suite checks:
 //! - what was put is durable when the call returns, and is never seen half written;
-//! - a blob that is there already is not written again, but counts as new for [`gc`];
+//! - a blob that is there already stays readable, and counts as new for [`gc`];
 //! - bytes that are not those the digest names are never returned;
 //! - the same call may be repeated at any time, and after a crash, with the same effect.
 
@@ -17,9 +17,11 @@ pub mod folder;
 pub mod gc;
 mod key;
 pub mod link;
+mod s3;
 
 pub use folder::FolderStore;
 pub use key::{ArtifactKey, BadArtifactKey};
+pub use s3::S3Store;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -58,7 +60,7 @@ pub enum ArtifactError {
 pub struct BlobEntry {
     /// What it is addressed by, and its length.
     pub blob: BlobRef,
-    /// When it was last put.
+    /// When it was last put; a store that knows only the second gives its end.
     pub put_at: Timestamp,
 }
 

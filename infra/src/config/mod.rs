@@ -7,6 +7,7 @@
 //! To add one: a constant in its concern's file, its place in that file's `SETTINGS`, a field and a line in `read`; then run the
 //! tests with `UPDATE_DOCS=1`.
 
+mod artifacts;
 mod compute;
 mod data;
 mod environment;
@@ -23,6 +24,7 @@ mod server;
 mod telemetry;
 mod unknown;
 
+pub use artifacts::{S3Credentials, S3Settings};
 pub use compute::{Compute, ComputeSettings, Precision};
 pub use data::DataSettings;
 pub use environment::{Environment, SettingError};
@@ -60,6 +62,11 @@ pub const CONCERNS: &[Concern] = &[
         settings: postgres::SETTINGS,
     },
     Concern { title: "Event log", doc: "The only source of truth.", settings: log::SETTINGS },
+    Concern {
+        title: "Artifacts on S3",
+        doc: "Large payloads and checkpoints in a bucket instead of a folder; see [artifacts](artifacts.md).",
+        settings: artifacts::SETTINGS,
+    },
     Concern { title: "Training and scoring", doc: "Where models are trained and scored.", settings: compute::SETTINGS },
     Concern {
         title: "Language models",
@@ -88,6 +95,8 @@ pub struct Settings {
     pub postgres: PostgresSettings,
     /// The event log.
     pub log: LogSettings,
+    /// The bucket that artifacts are kept in; `None`: in a folder.
+    pub s3: Option<S3Settings>,
     /// Training and scoring.
     pub compute: ComputeSettings,
     /// Language models.
@@ -113,6 +122,7 @@ impl Settings {
             data: DataSettings::read(environment)?,
             postgres: PostgresSettings::read(environment)?,
             log: LogSettings::read(environment)?,
+            s3: artifacts::read(environment)?,
             compute: ComputeSettings::read(environment)?,
             llm: LlmSettings::read(environment)?,
             keys: KeySettings::read(environment)?,

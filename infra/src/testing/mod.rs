@@ -1,16 +1,18 @@
 //! What tests of several crates share. Real services: throw-away Postgres clusters and Kafka brokers, started once per test process and gone with it,
-//! however it ends. A server of language models that answers by script. And a check of answers against the API description. Feature
-//! `testing`.
+//! however it ends. A server of language models that answers by script, and one that speaks S3, in the test's own process. And a
+//! check of answers against the API description. Feature `testing`.
 //!
 //! A service that cannot be started fails the test with a text that says what is missing; no test is skipped for it.
 
 mod kafka;
 pub mod llm;
 mod postgres;
+mod s3;
 mod schema;
 
 pub use kafka::{Kafka, kafka};
 pub use postgres::{Durability, Postgres, postgres};
+pub use s3::S3Server;
 pub use schema::assert_fits;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};

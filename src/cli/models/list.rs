@@ -3,7 +3,10 @@
 use crate::cli::Remote;
 use crate::cli::remote::{number, text};
 use crate::output::{self, Table, local, shorten};
+use crate::wiring::bases;
+use crate::wiring::settings::{Overrides, load};
 use serde_json::Value;
+use stash_model::config::ModelConfig;
 
 /// Characters of a name.
 const NAME_CHARS: usize = 40;
@@ -17,11 +20,17 @@ pub(crate) struct Args {
     /// How many to pass over
     #[arg(long, default_value_t = 0)]
     offset: u64,
+    /// List the base models in the data folder of this machine instead
+    #[arg(long)]
+    bases: bool,
     #[command(flatten)]
     remote: Remote,
 }
 
 pub(super) async fn run(args: Args) -> anyhow::Result<()> {
+    if args.bases {
+        return list_bases(&args);
+    }
     let client = args.remote.client()?;
     let models = client.get(&format!("/reward-models?limit={}&offset={}", args.limit, args.offset)).await?;
     if args.remote.json {
@@ -46,6 +55,34 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
             &figure("eval_accuracy").map(|share| format!("{share:.3}")).unwrap_or_default(),
             &local(text(model, "created_at")),
         ]);
+    }
+    table.print()
+}
+
+fn list_bases(args: &Args) -> anyhow::Result<()> {
+    let settings = load(Overrides { data: args.remote.data(), listen: None })?;
+    let folders = bases(&settings);
+    let names = stash_workers::bases::list(&folders);
+    if args.remote.json {
+        return output::json(&names);
+    }
+    if names.is_empty() {
+        return output::line("No base models. `stash models add OWNER/NAME` fetches one from the Hugging Face hub.");
+    }
+    let mut table = Table::new(&["name", "family", "layers", "width", "tokens"]);
+    for name in &names {
+        let config = stash_workers::bases::find(&folders, name).map(|folder| ModelConfig::read(&folder));
+        let row = match config {
+            Some(Ok(config)) => [
+                config.family.model_type().to_owned(),
+                config.layers.to_string(),
+                config.hidden_size.to_string(),
+                config.vocab_size.to_string(),
+            ],
+            _ => ["cannot be read".to_owned(), String::new(), String::new(), String::new()],
+        };
+        let [family, layers, width, tokens] = &row;
+        table.row(&[name, family, layers, width, tokens]);
     }
     table.print()
 }

@@ -1,5 +1,6 @@
 //! `stash models`
 
+mod add;
 mod cancel;
 mod list;
 mod show;
@@ -11,7 +12,9 @@ pub(crate) use wait::wait;
 /// What to do with reward models.
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// List reward models
+    /// Add a base model to train from: of the Hugging Face hub, a folder or a GGUF file
+    Add(add::Args),
+    /// List reward models, or the base models on this machine
     List(list::Args),
     /// Show a model, its figures and how its training stands
     Show(show::Args),
@@ -23,6 +26,7 @@ pub(crate) enum Command {
 
 pub(super) async fn run(command: Command) -> anyhow::Result<()> {
     match command {
+        Command::Add(args) => add::run(args).await,
         Command::List(args) => list::run(args).await,
         Command::Show(args) => show::run(args).await,
         Command::Weights(args) => weights::run(args).await,

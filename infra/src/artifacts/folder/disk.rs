@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// The error of a failed call on the disk.
-pub(super) fn error(source: std::io::Error) -> ArtifactError {
+pub(in crate::artifacts) fn error(source: std::io::Error) -> ArtifactError {
     match source.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             ArtifactError::Full(source.to_string())

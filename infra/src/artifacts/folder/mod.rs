@@ -14,7 +14,7 @@
 //! - Several processes may use the folder at once.
 
 mod blobs;
-mod disk;
+pub(super) mod disk;
 mod named;
 mod temporary;
 #[cfg(test)]
