@@ -6,6 +6,7 @@ use crate::jobs::{Failure, Running};
 use crate::scoring::TextScorer;
 use serde::Serialize;
 use stash_domain::learning::frame::{Granularity, Split};
+use stash_domain::reward::calibration::{self, Calibration};
 use stash_domain::reward::credit::Statistics;
 use stash_domain::reward::metrics::{self, Metrics, ScoredPair, TrainingFigures};
 use stash_model::tokenize::Segmented;
@@ -28,6 +29,8 @@ pub(super) struct Evaluation {
     pub(super) metrics: Metrics,
     /// Statistics of the training action pairs; none without any.
     pub(super) action_statistics: Option<Statistics>,
+    /// How sure the model is and how right; none without held-out pairs.
+    pub(super) calibration: Option<Calibration>,
 }
 
 #[derive(Serialize)]
@@ -78,7 +81,11 @@ pub(super) async fn run(
     if let Some(statistics) = &action_statistics {
         write(&checkpoint.join(ACTION_STATISTICS), statistics)?;
     }
-    Ok(Evaluation { metrics: metrics::of(&pairs, action_statistics.as_ref(), figures), action_statistics })
+    Ok(Evaluation {
+        metrics: metrics::of(&pairs, action_statistics.as_ref(), figures),
+        action_statistics,
+        calibration: calibration::of(&pairs),
+    })
 }
 
 fn write(path: &Path, statistics: &Statistics) -> Result<(), Failure> {

@@ -6,11 +6,12 @@
 //! 3. [`trainer`]: the child process; a crash or want of memory there fails one attempt and nothing else. The next attempt on
 //!    the same machine goes on from the state that the trainer saved last.
 //! 4. [`evaluate`]: the checkpoint is exported to ONNX, and everything that is published comes from the engine that will serve
-//!    it: held-out accuracy, both statistics.
+//!    it: held-out accuracy, both statistics. [`card`] tells them in the checkpoint.
 //! 5. [`super::scores`]: every trace of the owner, and every action if the model learnt from actions.
 //! 6. [`publish`]: archive, pairs and scores, in the record that also ends the job.
 
 mod archive;
+mod card;
 pub mod dataset;
 mod evaluate;
 mod found;
@@ -107,6 +108,7 @@ async fn train(running: &Running, model_id: RewardModelId, model: &Model, folder
     let checkpoint = folder.join("model");
     let scorer = engine::export(&checkpoint, worker.scoring()).await?;
     let evaluation = evaluate::run(running, &scorer, &dataset, figures, &checkpoint).await?;
+    card::write(&checkpoint, &model.base_model, &dataset, &evaluation)?;
     running.progress("scoring", 0.7).await?;
     let actions = evaluation.action_statistics.filter(|_| evaluation.metrics.action_scoring_version.is_some());
     let scores = scores::of_all_traces(running, &scorer, form, actions, folder).await?;
