@@ -68,5 +68,5 @@ notices: ## rewrites THIRD_PARTY.md from the dependency tree
 setup: # what building and running need
 	@infra/deps/install.sh
 
-setup-tests: # and what tests run: a Kafka broker, OpenTelemetry's clients
-	@infra/deps/install.sh system libtorch onnxruntime postgres kafka clients
+setup-tests: # and what tests run: a Kafka broker, OpenTelemetry's clients, a small model with real weights
+	@infra/deps/install.sh system libtorch onnxruntime postgres kafka clients smollm2

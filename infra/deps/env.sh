@@ -25,3 +25,4 @@ if [[ "$("$REPO/infra/deps/postgres.sh" --find)" == "$DEPS/postgres/bin" ]]; the
   offer STASH_POSTGRES_BIN "$(readlink -f "$DEPS/postgres/bin")"
 fi
 offer STASH_TEST_KAFKA_LIBS "$DEPS/kafka/lib"
+offer STASH_TEST_SMOLLM2 "$DEPS/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"

