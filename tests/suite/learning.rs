@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Traces whose good answers ask for the order's number first, and whose bad ones promise at once.
-fn traces(count: usize) -> String {
+pub(crate) fn traces(count: usize) -> String {
     let things = ["lamp", "rug", "chair", "desk", "shelf", "clock", "mirror"];
     let mut lines = String::new();
     for number in 0..count {
@@ -29,7 +29,7 @@ fn traces(count: usize) -> String {
     lines
 }
 
-async fn rate(client: &Client, trace: &str, number: usize, step: bool) {
+pub(crate) async fn rate(client: &Client, trace: &str, number: usize, step: bool) {
     let mut body = json!({ "rating": if number.is_multiple_of(2) { 1 } else { -1 } });
     if step {
         let detail = client.get(&format!("traces/{trace}")).await.ok();
@@ -38,7 +38,7 @@ async fn rate(client: &Client, trace: &str, number: usize, step: bool) {
     client.post(&format!("traces/{trace}/annotations"), &body).await.ok();
 }
 
-async fn train(client: &Client, name: &str, traces: &[String]) -> Value {
+pub(crate) async fn train(client: &Client, name: &str, traces: &[String]) -> Value {
     let body = json!({ "name": name, "trace_ids": traces, "base_model": "stash/tiny", "epochs": 3, "max_pairs": 200 });
     let model = client.post("reward-models", &body).await.ok();
     over(client, &format!("reward-models/{}", model["id"].as_str().unwrap())).await
