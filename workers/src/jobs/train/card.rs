@@ -198,6 +198,7 @@ mod tests {
             base_checksum: "ab12".to_owned(),
             seed: 7,
             code_version: "0.1.0".to_owned(),
+            precision: None,
         };
         let counts = Counts {
             traces: 9,
