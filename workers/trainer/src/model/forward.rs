@@ -24,25 +24,37 @@ impl Model {
     /// # Errors
     /// When libtorch fails.
     pub fn forward(&self, batch: &Batch) -> Result<Tensor, TchError> {
+        self.head(&self.hidden(batch)?, batch)
+    }
+
+    /// What the head reads of the texts of each unit, `[2 * units, hidden]`, fp32.
+    fn hidden(&self, batch: &Batch) -> Result<Tensor, TchError> {
         let mut x = self.embedding.f_index_select(0, &batch.ids)?.f_to_kind(self.compute)?;
         let angles = self.angles(&batch.positions)?;
         let below = self.layers.len().saturating_sub(1);
         for layer in &self.layers[..below] {
             x = self.layer(layer, &x, batch, &angles, Queries::All)?;
         }
-        self.score_of_last(&x, batch)
+        self.hidden_of_last(&x, batch)
     }
 
     /// The scores from what goes into the last layer, `[tokens, hidden]`.
     pub(super) fn score_of_last(&self, x: &Tensor, batch: &Batch) -> Result<Tensor, TchError> {
+        self.head(&self.hidden_of_last(x, batch)?, batch)
+    }
+
+    fn hidden_of_last(&self, x: &Tensor, batch: &Batch) -> Result<Tensor, TchError> {
         let angles = self.angles(&batch.positions)?;
         let x = match self.layers.last() {
             // Only the last tokens are scored: what the last layer makes of the others is read by nobody.
             Some(layer) => self.layer(layer, x, batch, &angles, Queries::Ends)?,
             None => x.f_index_select(0, &batch.ends)?,
         };
-        let normed = self.norm(&x, &self.final_norm)?.f_to_kind(Kind::Float)?;
-        normed.f_linear(&self.score, None::<&Tensor>)?.f_view([batch.units, 2])
+        self.norm(&x, &self.final_norm)?.f_to_kind(Kind::Float)
+    }
+
+    fn head(&self, hidden: &Tensor, batch: &Batch) -> Result<Tensor, TchError> {
+        hidden.f_linear(&self.score, None::<&Tensor>)?.f_view([batch.units, 2])
     }
 
     /// The score of each text by itself, computed together, without a gradient.
@@ -54,6 +66,17 @@ impl Model {
         let batch = Batch::new(&units.iter().collect::<Vec<_>>(), self.device, self.compute)?;
         let scores = no_grad(|| self.forward(&batch))?.f_select(1, 0)?.f_contiguous()?;
         Vec::<f32>::try_from(&scores)
+    }
+
+    /// What the head reads of each text, `[texts, hidden]`, fp32: the same for every head.
+    ///
+    /// # Errors
+    /// When libtorch fails.
+    pub fn last_hidden(&self, texts: &[&[u32]]) -> Result<Tensor, TchError> {
+        let units: Vec<Unit> = texts.iter().map(|ids| Unit::single(ids)).collect();
+        let batch = Batch::new(&units.iter().collect::<Vec<_>>(), self.device, self.compute)?;
+        let hidden = no_grad(|| self.hidden(&batch))?;
+        hidden.f_view([batch.units, 2, -1])?.f_select(1, 0)?.f_contiguous()
     }
 
     fn layer(

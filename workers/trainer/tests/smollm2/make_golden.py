@@ -5,7 +5,8 @@ llama_cpp.mjs:
     python workers/trainer/tests/smollm2/make_golden.py SmolLM2-135M-Instruct.Q4_1.gguf /tmp/llama_cpp.json
 
 writes golden.json beside this file. For each text: its segments, llama.cpp's token ids, the logits of some tokens after the
-last one (fp32, weights dequantised), and llama.cpp's log probabilities of the likeliest.
+last one (fp32, weights dequantised), and llama.cpp's log probabilities of the likeliest. For all of them: how far from these
+logits transformers itself is in bfloat16, rotating in fp32.
 """
 
 import json
@@ -19,6 +20,21 @@ import transformers
 # Tokens all over the vocabulary, beside the likeliest.
 PROBES = [0, 1, 2, 17, 198, 1000, 5000, 12345, 30000, 49151]
 LIKELIEST = 6
+
+
+def in_bfloat16(model, texts):
+    """The farthest that a logit of a text is from the golden one."""
+    inv_freq = model.model.rotary_emb.inv_freq.clone()
+    model = model.to(torch.bfloat16)
+    # In bf16 the angles would be rounded, which no careful program does.
+    model.model.rotary_emb.inv_freq = inv_freq
+    farthest = 0.0
+    for text in texts:
+        with torch.no_grad():
+            hidden = model.model(input_ids=torch.tensor([text["ids"]])).last_hidden_state[0, -1]
+            logits = (model.lm_head.weight @ hidden).float()
+        farthest = max([farthest, *(abs(logits[token].item() - logit) for token, logit in text["logits"])])
+    return farthest
 
 
 def main():
@@ -40,7 +56,8 @@ def main():
             "logits": [[token, logits[token].item()] for token in tokens],
             "llama_cpp_log_probabilities": likely,
         })
-    head = json.dumps({"torch": torch.__version__, "transformers": transformers.__version__})[:-1]
+    versions = {"torch": torch.__version__, "transformers": transformers.__version__}
+    head = json.dumps(versions | {"bfloat16_farthest": in_bfloat16(model, texts)})[:-1]
     lines = ",\n".join(json.dumps(text, ensure_ascii=False) for text in texts)
     pathlib.Path(__file__).with_name("golden.json").write_text(f'{head}, "texts": [\n{lines}\n]}}\n')
 
