@@ -10,7 +10,7 @@ pub struct TableDigest {
     pub table: &'static str,
     /// Its number of rows.
     pub rows: i64,
-    /// The sum of a 64-bit hash of each row's text: the same for the same rows in any order. It tells bugs apart from equality;
+    /// The sum of a 64-bit hash of each row: the same for the same rows in any order. It tells bugs apart from equality;
     /// it is no defence against forgery, which the log's hash chain is for.
     pub sum: String,
 }

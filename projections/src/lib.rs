@@ -14,6 +14,7 @@ pub mod digest;
 mod error;
 mod isolate;
 mod projector;
+mod read_ahead;
 mod read_models;
 mod rebuild;
 mod renew;

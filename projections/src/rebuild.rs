@@ -1,6 +1,8 @@
 //! Rebuilding the read models from the first record of the log, beside the live ones.
 //!
-//! 1. Create the next generation's schema and apply the log to it, as far as the live tables are, while their projector goes on.
+//! 1. In one transaction, create the next generation's schema and apply the log to it, as far as the live tables are, while their
+//!    projector goes on. A rebuild that ends early leaves nothing, and Postgres, where it has no replicas, writes rows of tables that
+//!    the same transaction made once, to the tables, and not to its own log before.
 //! 2. In one transaction of the live schema, lock its checkpoints: the live projector waits at its next commit. Apply what is
 //!    still missing, up to exactly the live positions.
 //! 3. Compare the digests of all tables. When they are equal (or the caller wants the new ones whatever they are, or the live ones
@@ -10,23 +12,18 @@
 //!
 //! The generation before is kept until the next rebuild. Nothing of this shreds a key or writes to the log.
 
-use crate::batch::Entry;
 use crate::checkpoint::Checkpoints;
 use crate::digest::{self, TableDigest};
 use crate::error::{ApplyError, ProjectionError};
-use crate::projector::BATCH_RECORDS_MAX;
+use crate::read_ahead::ReadAhead;
 use crate::read_models::{Deps, Kind, Tools};
 use crate::{isolate, schema};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool, Postgres, Transaction};
 use stash_domain::position::{Offset, Partition};
-use stash_infra::event_log::{EventLog, LogError};
+use stash_infra::event_log::EventLog;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 use uuid::Uuid;
-
-/// How long one read of the rebuild waits; the records it waits for are known to exist.
-const READ_WAIT: Duration = Duration::from_secs(30);
 
 /// What a rebuild did.
 #[derive(Clone, Debug)]
@@ -89,11 +86,11 @@ async fn rebuild_beside(
     sqlx::query(include_str!("schema/patience.sql")).execute(&mut *live).await?;
     let to = schema::after(&from);
     schema::drop_others(live, &from).await?;
-    schema::create(live, &to).await?;
 
     let mut connection = pool.acquire().await?.detach();
+    let mut connection = connection.begin().await?;
+    schema::create(&mut connection, &to).await?;
     schema::enter(&mut connection, &to).await?;
-    schema::commit_without_waiting(&mut connection).await?;
     let partitions: Vec<Partition> = (0..log.partitions()).map(Partition).collect();
     let mut checkpoints = Checkpoints::take(&mut connection, log.id(), &partitions).await?;
     let mut work = Work { log, tools: Tools::new(deps, Kind::Rebuild, false), connection, records: 0, progress };
@@ -118,8 +115,9 @@ async fn rebuild_beside(
     sqlx::query(AssertSqlSafe(include_str!("checkpoint/fence.sql").replace("{schema}", &from)))
         .execute(&mut *tx)
         .await?;
+    let Work { connection, records, .. } = work;
+    connection.commit().await?;
     schema::switch_to(&mut tx, &to).await?;
-    let records = work.records;
     tx.commit().await?;
     Ok(Rebuilt { schema: to, records, digests, different })
 }
@@ -127,7 +125,7 @@ async fn rebuild_beside(
 struct Work<'a> {
     log: &'a Arc<dyn EventLog>,
     tools: Tools,
-    connection: PgConnection,
+    connection: Transaction<'a, Postgres>,
     records: u64,
     progress: &'a mut (dyn FnMut(u64, u64) + Send),
 }
@@ -149,17 +147,9 @@ impl Work<'_> {
         if from.is_empty() {
             return Ok(());
         }
-        let mut reader = self.log.read(&from).await?;
+        let mut ahead = ReadAhead::start(self.log.read(&from).await?, missing(checkpoints), to.clone());
         while missing(checkpoints) > 0 {
-            let records = reader.next(BATCH_RECORDS_MAX, READ_WAIT).await?;
-            if records.is_empty() {
-                return Err(LogError::Unavailable("records that it has were not read in time".to_owned()).into());
-            }
-            let entries: Vec<Entry> = records
-                .iter()
-                .filter(|record| record.position.offset < end(&record.position.partition))
-                .map(Entry::of)
-                .collect();
+            let entries = ahead.next().await?;
             isolate::apply(&mut self.connection, checkpoints, &entries, &self.tools, &mut |_| {}).await?;
             self.records += entries.len() as u64;
             (self.progress)(self.records, total);
