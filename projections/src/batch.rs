@@ -100,7 +100,7 @@ async fn apply_in(
     checkpoints.advance(tx, &applied.to).await?;
 
     let records = || entries.iter().filter_map(|entry| entry.record.as_ref().ok());
-    let mut state = admission::load(tx, records()).await?;
+    let (mut state, new) = admission::load(tx, records(), &tools.fresh).await?;
     let mut parked = parked_scopes(tx, tools, records()).await?;
     let mut decisions = Decisions::default();
     let mut accepted = Vec::new();
@@ -139,7 +139,7 @@ async fn apply_in(
         accepted.push(Accepted { record });
     }
     applied.shredded = read_models::apply_all(tx, &accepted, tools).await?;
-    decisions.save(tx).await?;
+    decisions.save(tx, &new).await?;
     applied.pruned = checkpoints.to_prune(entries.iter().map(|entry| (entry.position.partition, entry.time)));
     admission::prune(tx, &applied.pruned).await?;
     Ok(applied)

@@ -118,6 +118,21 @@ impl Row<'_> {
         self.bytes(&value.to_be_bytes())
     }
 
+    /// `smallint`, or null.
+    pub(crate) fn maybe_short(self, value: Option<i16>) -> Self {
+        self.maybe(value.map(i16::to_be_bytes).as_ref().map(<[u8; 2]>::as_slice))
+    }
+
+    /// `boolean`.
+    pub(crate) fn flag(self, value: bool) -> Self {
+        self.bytes(&[u8::from(value)])
+    }
+
+    /// `bigint`, or null.
+    pub(crate) fn maybe_long(self, value: Option<i64>) -> Self {
+        self.maybe(value.map(i64::to_be_bytes).as_ref().map(<[u8; 8]>::as_slice))
+    }
+
     /// `bigint`.
     pub(crate) fn long(self, value: i64) -> Self {
         self.bytes(&value.to_be_bytes())

@@ -12,6 +12,7 @@ mod copy;
 mod dead_letter;
 pub mod digest;
 mod error;
+mod fresh;
 mod isolate;
 mod projector;
 mod read_ahead;

@@ -1,14 +1,16 @@
 //! Verdicts and stream versions in Postgres: loads what [`admit`](stash_domain::admit::admit) must know about a batch, and saves
 //! what it decided, in the transaction that applies the batch.
 
+use crate::copy::CopyRows;
 use crate::error::ApplyError;
+use crate::fresh::Fresh;
 use sqlx::PgConnection;
 use stash_domain::admit::{Admission, AdmissionState, Judged, Verdict};
 use stash_domain::ids::{CommandId, Digest};
 use stash_domain::position::{Partition, Position};
 use stash_domain::record::{Record, StreamId};
 use stash_domain::time::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use uuid::Uuid;
 
 /// DDL of the admission tables.
@@ -44,28 +46,54 @@ impl CommandRow {
     }
 }
 
-/// Loads what is known about these records' commands and streams.
+/// Loads what is known about these records' commands and streams, and says which of them the tables surely do not hold.
 pub(crate) async fn load<'a>(
     connection: &mut PgConnection,
     records: impl Iterator<Item = &'a Record> + Clone,
-) -> Result<AdmissionState, ApplyError> {
-    let commands: Vec<Uuid> = records.clone().map(|record| record.command_id.0).collect();
-    let streams: Vec<String> =
-        records.flat_map(|record| record.appends.iter().map(|append| append.stream.to_string())).collect();
+    fresh: &Fresh,
+) -> Result<(AdmissionState, New), ApplyError> {
+    let mut new = New::default();
+    let mut commands = Vec::new();
+    let mut streams = Vec::new();
+    for record in records {
+        if fresh.is_new(&record.command_id) {
+            new.commands.insert(record.command_id);
+        } else if !new.commands.contains(&record.command_id) {
+            commands.push(record.command_id.0);
+        }
+        for stream in record.appends.iter().map(|append| append.stream) {
+            if fresh.is_new(&stream) {
+                new.streams.insert(stream);
+            } else if !new.streams.contains(&stream) {
+                streams.push(stream.to_string());
+            }
+        }
+    }
     let mut state = AdmissionState::default();
-    let rows: Vec<CommandRow> =
-        sqlx::query_as(include_str!("load_commands.sql")).bind(commands).fetch_all(&mut *connection).await?;
-    for row in rows {
-        let (command, judged) = row.judged()?;
-        state.remember(command, judged);
+    if !commands.is_empty() {
+        let rows: Vec<CommandRow> =
+            sqlx::query_as(include_str!("load_commands.sql")).bind(commands).fetch_all(&mut *connection).await?;
+        for row in rows {
+            let (command, judged) = row.judged()?;
+            state.remember(command, judged);
+        }
     }
-    let rows: Vec<(String, i64)> =
-        sqlx::query_as(include_str!("load_streams.sql")).bind(streams).fetch_all(&mut *connection).await?;
-    for (stream, version) in rows {
-        let stream = stream.parse().map_err(|_| ApplyError::damaged("es_stream.stream"))?;
-        state.set_version(stream, version.cast_unsigned());
+    if !streams.is_empty() {
+        let rows: Vec<(String, i64)> =
+            sqlx::query_as(include_str!("load_streams.sql")).bind(streams).fetch_all(&mut *connection).await?;
+        for (stream, version) in rows {
+            let stream = stream.parse().map_err(|_| ApplyError::damaged("es_stream.stream"))?;
+            state.set_version(stream, version.cast_unsigned());
+        }
     }
-    Ok(state)
+    Ok((state, new))
+}
+
+/// What the tables surely do not hold before a batch.
+#[derive(Default)]
+pub(crate) struct New {
+    commands: HashSet<CommandId>,
+    streams: HashSet<StreamId>,
 }
 
 /// Removes the verdicts of these partitions that were given before these times. After [`Decisions::save`], so that what is left
@@ -108,19 +136,9 @@ impl Decisions {
     }
 
     /// Writes them.
-    pub(crate) async fn save(&self, connection: &mut PgConnection) -> Result<(), ApplyError> {
-        self.save_commands(connection).await?;
-        let streams: Vec<String> = self.versions.keys().map(ToString::to_string).collect();
-        let owners: Vec<Uuid> = self.versions.values().map(|(owner, _)| *owner).collect();
-        let versions: Vec<i64> = self.versions.values().map(|(_, version)| version.cast_signed()).collect();
-        if !streams.is_empty() {
-            sqlx::query(include_str!("save_streams.sql"))
-                .bind(streams)
-                .bind(owners)
-                .bind(versions)
-                .execute(&mut *connection)
-                .await?;
-        }
+    pub(crate) async fn save(&self, connection: &mut PgConnection, new: &New) -> Result<(), ApplyError> {
+        self.save_commands(connection, new).await?;
+        self.save_streams(connection, new).await?;
         if !self.blobs.is_empty() {
             sqlx::query(include_str!("save_blobs.sql"))
                 .bind(self.blobs.iter().map(|(owner, _)| *owner).collect::<Vec<_>>())
@@ -131,14 +149,37 @@ impl Decisions {
         Ok(())
     }
 
-    async fn save_commands(&self, connection: &mut PgConnection) -> Result<(), ApplyError> {
+    async fn save_streams(&self, connection: &mut PgConnection, new: &New) -> Result<(), ApplyError> {
+        let mut added = CopyRows::default();
+        let (mut streams, mut owners, mut versions) = (Vec::new(), Vec::new(), Vec::new());
+        for (stream, (owner, version)) in &self.versions {
+            let name = stream.to_string();
+            if new.streams.contains(stream) {
+                added.row(*owner).text(&name).uuid(*owner).long(version.cast_signed()).end()?;
+            } else {
+                streams.push(name);
+                owners.push(*owner);
+                versions.push(version.cast_signed());
+            }
+        }
+        added.write(connection, include_str!("copy_streams.sql")).await?;
+        if !streams.is_empty() {
+            sqlx::query(include_str!("save_streams.sql"))
+                .bind(streams)
+                .bind(owners)
+                .bind(versions)
+                .execute(connection)
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn save_commands(&self, connection: &mut PgConnection, new: &New) -> Result<(), ApplyError> {
         // A command id may come twice in one batch after its window has passed; ON CONFLICT refuses to touch a row twice.
         let newest: BTreeMap<CommandId, usize> =
             self.commands.iter().enumerate().map(|(index, (command, ..))| (*command, index)).collect();
-        let rows: Vec<_> = newest.values().filter_map(|index| self.commands.get(*index)).collect();
-        if rows.is_empty() {
-            return Ok(());
-        }
+        let rows = newest.values().filter_map(|index| self.commands.get(*index));
+        let (added, rows): (Vec<_>, Vec<_>) = rows.partition(|row| new.commands.contains(&row.0));
         let conflict = |judged: &Judged| match judged.verdict {
             Verdict::Accepted => (None, None, None),
             Verdict::Conflict { stream, expected, actual } => {
@@ -146,6 +187,18 @@ impl Decisions {
             }
         };
         let name = |judged: &Judged| if judged.verdict == Verdict::Accepted { "accepted" } else { "conflict" };
+        let mut copied = CopyRows::default();
+        for (command, owner, judged, position) in added {
+            let (stream, expected, actual) = conflict(judged);
+            let row = copied.row(*owner).uuid(command.0).uuid(*owner).text(name(judged));
+            let row = row.maybe_text(stream.as_deref()).maybe_long(expected).maybe_long(actual);
+            let row = row.bytes(&judged.request_digest.0).long(judged.log_time.0);
+            row.int(i32::from(position.partition.0)).long(position.offset.0.cast_signed()).end()?;
+        }
+        copied.write(connection, include_str!("copy_commands.sql")).await?;
+        if rows.is_empty() {
+            return Ok(());
+        }
         sqlx::query(include_str!("save_commands.sql"))
             .bind(rows.iter().map(|row| row.0.0).collect::<Vec<_>>())
             .bind(rows.iter().map(|row| row.1).collect::<Vec<_>>())

@@ -12,6 +12,7 @@ mod scoring_runs;
 mod traces;
 
 use crate::error::ApplyError;
+use crate::fresh::Fresh;
 use sqlx::PgConnection;
 use stash_domain::events::Event;
 use stash_domain::ids::{OwnerId, SubjectId};
@@ -64,6 +65,7 @@ pub(crate) struct Tools {
     pub(crate) keys: Arc<SubjectKeys>,
     pub(crate) store: Arc<dyn ArtifactStore>,
     pub(crate) kind: Kind,
+    pub(crate) fresh: Fresh,
     dead_letters: AtomicBool,
 }
 
@@ -71,7 +73,11 @@ impl Tools {
     /// `dead_letters`: whether the dead-letter table may hold anything.
     pub(crate) fn new(deps: &Deps, kind: Kind, dead_letters: bool) -> Self {
         let (keys, store) = (Arc::clone(&deps.keys), Arc::clone(&deps.store));
-        Self { keys, store, kind, dead_letters: AtomicBool::new(dead_letters) }
+        let fresh = match kind {
+            Kind::Live => Fresh::unknown(),
+            Kind::Rebuild => Fresh::empty(),
+        };
+        Self { keys, store, kind, fresh, dead_letters: AtomicBool::new(dead_letters) }
     }
 
     pub(crate) fn has_dead_letters(&self) -> bool {

@@ -3,6 +3,7 @@
 use super::super::{Accepted, Tools, bundle_error, without_nul};
 use super::{Key, load, save};
 use crate::error::ApplyError;
+use crate::fresh::Fresh;
 use sqlx::PgConnection;
 use stash_domain::annotation::{JudgmentsFrame, StoredJudgment};
 use stash_domain::events::{Event, JudgmentsImported};
@@ -40,13 +41,18 @@ pub(super) async fn import(
         let decoded = JudgmentsFrame::decode(&plain).map_err(|error| ApplyError::poison("frame_damaged", error))?;
         let import = Import { owner_id, trace_id: decoded.trace_id, subject_id: frame.subject, recorded_at };
         for chunk in decoded.judgments.chunks(CHUNK) {
-            fold(tx, import, chunk).await?;
+            fold(tx, import, chunk, &tools.fresh).await?;
         }
     }
     Ok(())
 }
 
-async fn fold(tx: &mut PgConnection, import: Import, chunk: &[StoredJudgment]) -> Result<(), ApplyError> {
+async fn fold(
+    tx: &mut PgConnection,
+    import: Import,
+    chunk: &[StoredJudgment],
+    fresh: &Fresh,
+) -> Result<(), ApplyError> {
     let owner = import.owner_id;
     let keys: Vec<Key> = chunk.iter().map(|judgment| (owner, judgment.annotation_id)).collect();
     let ids: Vec<Uuid> = keys.iter().map(|(_, id)| id.0).collect();
@@ -65,7 +71,7 @@ async fn fold(tx: &mut PgConnection, import: Import, chunk: &[StoredJudgment]) -
         .bind(import.trace_id.0)
         .execute(&mut *tx)
         .await?;
-    save(tx, &rows).await
+    save(tx, &rows, fresh).await
 }
 
 fn clean(mut judgment: StoredJudgment) -> StoredJudgment {

@@ -3,7 +3,9 @@
 mod judgments;
 
 use super::{Accepted, Tools, without_nul};
+use crate::copy::CopyRows;
 use crate::error::ApplyError;
+use crate::fresh::Fresh;
 use sqlx::PgConnection;
 use stash_domain::annotation::AnnotationText;
 use stash_domain::events::Event;
@@ -57,7 +59,7 @@ async fn apply_events(tx: &mut PgConnection, batch: &[Accepted<'_>], tools: &Too
         }
     }
     purge(tx, &purged).await?;
-    save(tx, &rows).await
+    save(tx, &rows, &tools.fresh).await
 }
 
 /// Annotations that the batch does not create: only of these does an earlier row matter. A creation replaces whatever was.
@@ -217,23 +219,38 @@ async fn purge(tx: &mut PgConnection, traces: &[(OwnerId, TraceId)]) -> Result<(
     Ok(())
 }
 
-async fn save(tx: &mut PgConnection, rows: &BTreeMap<Key, Option<Annotation>>) -> Result<(), ApplyError> {
+async fn save(
+    tx: &mut PgConnection,
+    rows: &BTreeMap<Key, Option<Annotation>>,
+    fresh: &Fresh,
+) -> Result<(), ApplyError> {
     let gone: Vec<Key> = rows.iter().filter(|(_, row)| row.is_none()).map(|(key, _)| *key).collect();
     if !gone.is_empty() {
         let (owners, ids) = columns(&gone);
         sqlx::query(include_str!("delete.sql")).bind(owners).bind(ids).execute(&mut *tx).await?;
     }
-    let kept: Vec<(OwnerId, &Annotation)> =
-        rows.iter().filter_map(|((owner, _), row)| Some((*owner, row.as_ref()?))).collect();
+    let kept = rows.iter().filter_map(|(key, row)| Some((key.0, row.as_ref()?)));
+    let (added, kept): (Vec<_>, Vec<_>) = kept.partition(|(owner, row)| fresh.is_new(&(owner, row.id)));
+    let mut copied = CopyRows::default();
+    for (owner, row) in added {
+        let (quote, source) = encoded(row)?;
+        let text = &row.text;
+        let begun = copied.row(row.trace_id.0).uuid(owner.0).uuid(row.id.0).uuid(row.trace_id.0);
+        let begun = begun.maybe(row.step_id.as_ref().map(|id| id.0.as_bytes().as_slice())).uuid(row.subject_id.0);
+        let begun = begun.maybe_short(rating(row)).maybe_text(text.comment.as_deref()).maybe_text(quote.as_deref());
+        let begun = begun.flag(row.label_error).maybe_text(text.label_error_note.as_deref()).flag(row.redacted);
+        let begun = begun.uuid(row.author_id.0).maybe_text(text.author_name.as_deref()).maybe_text(source.as_deref());
+        begun.long(row.created_at.0).long(row.updated_at.0).long(row.version.cast_signed()).end()?;
+    }
+    copied.write(tx, include_str!("copy.sql")).await?;
     if kept.is_empty() {
         return Ok(());
     }
     let (mut quotes, mut sources) = (Vec::with_capacity(kept.len()), Vec::with_capacity(kept.len()));
     for (_, row) in &kept {
-        let source = row.source.as_ref().map(serde_json::to_string).transpose();
-        sources.push(source.map_err(|error| ApplyError::poison("source_unwritable", error))?);
-        let quote = row.text.quote.as_ref().map(serde_json::to_string).transpose();
-        quotes.push(quote.map_err(|error| ApplyError::poison("quote_unwritable", error))?);
+        let (quote, source) = encoded(row)?;
+        quotes.push(quote);
+        sources.push(source);
     }
     sqlx::query(include_str!("upsert.sql"))
         .bind(kept.iter().map(|(owner, _)| owner.0).collect::<Vec<_>>())
@@ -241,7 +258,7 @@ async fn save(tx: &mut PgConnection, rows: &BTreeMap<Key, Option<Annotation>>) -
         .bind(kept.iter().map(|(_, row)| row.trace_id.0).collect::<Vec<_>>())
         .bind(kept.iter().map(|(_, row)| row.step_id.map(|id| id.0)).collect::<Vec<_>>())
         .bind(kept.iter().map(|(_, row)| row.subject_id.0).collect::<Vec<_>>())
-        .bind(kept.iter().map(|(_, row)| row.rating.and_then(|r| i16::try_from(r).ok())).collect::<Vec<_>>())
+        .bind(kept.iter().map(|(_, row)| rating(row)).collect::<Vec<_>>())
         .bind(kept.iter().map(|(_, row)| row.text.comment.as_deref()).collect::<Vec<_>>())
         .bind(quotes)
         .bind(kept.iter().map(|(_, row)| row.label_error).collect::<Vec<_>>())
@@ -256,6 +273,20 @@ async fn save(tx: &mut PgConnection, rows: &BTreeMap<Key, Option<Annotation>>) -
         .execute(tx)
         .await?;
     Ok(())
+}
+
+fn rating(row: &Annotation) -> Option<i16> {
+    row.rating.and_then(|rating| i16::try_from(rating).ok())
+}
+
+/// Quote and source as they are kept.
+fn encoded(row: &Annotation) -> Result<(Option<String>, Option<String>), ApplyError> {
+    let quote = row.text.quote.as_ref().map(serde_json::to_string).transpose();
+    let source = row.source.as_ref().map(serde_json::to_string).transpose();
+    Ok((
+        quote.map_err(|error| ApplyError::poison("quote_unwritable", error))?,
+        source.map_err(|error| ApplyError::poison("source_unwritable", error))?,
+    ))
 }
 
 fn columns(keys: &[Key]) -> (Vec<Uuid>, Vec<Uuid>) {
