@@ -57,8 +57,9 @@ pub async fn create(connection: &mut PgConnection, schema: &str) -> Result<(), s
     }
     run(&mut tx, format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await?;
     run(&mut tx, format!("SET LOCAL search_path TO {schema}, public")).await?;
+    let (has_lz4,): (bool,) = sqlx::query_as(include_str!("has_lz4.sql")).fetch_one(&mut *tx).await?;
     for ddl in statements() {
-        sqlx::raw_sql(ddl).execute(&mut *tx).await?;
+        run(&mut tx, compressed(ddl, has_lz4)).await?;
     }
     run(&mut tx, format!("GRANT USAGE ON SCHEMA {schema} TO stash_api")).await?;
     for table in owned_tables() {
@@ -195,6 +196,11 @@ pub async fn commit_without_waiting(connection: &mut PgConnection) -> Result<(),
     run(connection, "SET synchronous_commit TO off".to_owned()).await
 }
 
+/// A statement for a server that may be built without lz4, as the one that npm has is: it then compresses in its own way.
+fn compressed(ddl: &str, has_lz4: bool) -> String {
+    if has_lz4 { ddl.to_owned() } else { ddl.replace("COMPRESSION lz4", "COMPRESSION default") }
+}
+
 /// The statements that make a generation's tables.
 fn statements() -> impl Iterator<Item = &'static str> {
     [admission::DDL, admission::BLOBS_DDL, checkpoint::DDL, dead_letter::DDL]
@@ -224,4 +230,16 @@ fn check_name(schema: &str) -> Result<(), sqlx::Error> {
 async fn run(connection: &mut PgConnection, statement: String) -> Result<(), sqlx::Error> {
     sqlx::raw_sql(AssertSqlSafe(statement)).execute(connection).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_without_lz4_is_not_asked_for_it() {
+        assert!(statements().any(|ddl| ddl.contains("COMPRESSION lz4")));
+        assert!(statements().all(|ddl| compressed(ddl, true) == ddl));
+        assert!(statements().all(|ddl| !compressed(ddl, false).to_lowercase().contains("compression lz4")));
+    }
 }
