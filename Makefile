@@ -41,6 +41,7 @@ test: setup-tests ## every test, against real Postgres and a real Kafka broker
 	cargo test --workspace $(TEST_FLAGS)
 
 bench: setup-tests build ## the figures: prints a table, writes bench/results.json (BENCH_FLAGS=--quick: a short look)
+	@infra/deps/install.sh openvino
 	@$(ENV); cargo run --release -p stash-bench -- $(BENCH_FLAGS)
 
 fuzz: ## fuzzes every importer and OTLP decoder for FUZZ_SECONDS each (30; 600 is a thorough look), on stable Rust
