@@ -120,6 +120,10 @@ pub fn router(state: CommandState) -> Router {
         .route("/traces/{trace_id}/annotations", post(annotations::create::handle))
         .route("/annotations/{annotation_id}", patch(annotations::change::handle).delete(annotations::delete::handle))
         .route("/reward-models", post(reward_models::create::handle))
+        .route(
+            "/reward-models/{reward_model_id}",
+            patch(reward_models::rename::handle).delete(reward_models::delete::handle),
+        )
         .route("/reward-models/{reward_model_id}/cancel", post(reward_models::cancel::handle))
         .route_layer(from_fn(caller::require_reward_models))
         .with_state(state)

@@ -59,6 +59,8 @@ pub(crate) enum Pending {
         crate::routes::annotations::delete::handle,
         crate::routes::reward_models::create::handle,
         crate::routes::reward_models::cancel::handle,
+        crate::routes::reward_models::rename::handle,
+        crate::routes::reward_models::delete::handle,
     ),
     components(schemas(PendingBody, ProblemBody))
 )]

@@ -33,6 +33,8 @@ payloads! {
     JudgmentsImported = "judgments_imported",
     RewardModelCreated = "reward_model_created",
     RewardModelTrained = "reward_model_trained",
+    RewardModelRenamed = "reward_model_renamed",
+    RewardModelDeleted = "reward_model_deleted",
     JudgeAnswered = "judge_answered",
     FindingsRecorded = "findings_recorded",
     ScoringRequested = "scoring_requested",

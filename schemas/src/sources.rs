@@ -34,6 +34,8 @@ sources! {
     judgments_imported: 1;
     reward_model_created: 1;
     reward_model_trained: 1;
+    reward_model_renamed: 1;
+    reward_model_deleted: 1;
     judge_answered: 1;
     findings_recorded: 1;
     scoring_requested: 1;

@@ -131,6 +131,8 @@ pub fn events() -> Vec<(&'static str, BoxedStrategy<Event>)> {
             action_std: option::of(finite()),
             pairs: bundle(),
         }),
+        payload!(RewardModelRenamed { reward_model_id: id(), name: sealed() }),
+        payload!(RewardModelDeleted { reward_model_id: id() }),
         payload!(JudgeAnswered {
             reward_model_id: id(),
             job_id: id(),

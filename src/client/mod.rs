@@ -116,6 +116,11 @@ impl Client {
         self.answer(Method::POST, path, Some(serde_json::to_value(body)?)).await
     }
 
+    /// Changes.
+    pub(crate) async fn patch(&self, path: &str, body: &impl Serialize) -> anyhow::Result<Value> {
+        self.answer(Method::PATCH, path, Some(serde_json::to_value(body)?)).await
+    }
+
     /// Deletes.
     pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<()> {
         self.answer(Method::DELETE, path, None).await.map(|_| ())

@@ -31,6 +31,9 @@ const REAP_LOOK: Duration = Duration::from_secs(10);
 /// Attempts to say how a job ended, when its stream moves at the same moment.
 const END_ATTEMPTS: u32 = 16;
 
+/// Kinds of jobs, as figures name them.
+const KINDS: [&str; 3] = ["train", "score", "purge"];
+
 /// Works until the token is cancelled. A job that is running then goes on as long as `stop` gives its child to end; its lease
 /// expires and another worker takes it up.
 pub async fn run(worker: Arc<Worker>, stop: CancellationToken) {
@@ -81,7 +84,7 @@ async fn next(worker: &Arc<Worker>, stop: &CancellationToken) -> Result<bool, Wo
         leases.release(&lease).await?;
         return Ok(true);
     }
-    let kind = if job.kind == "train" { "train" } else { "score" };
+    let kind = KINDS.into_iter().find(|kind| *kind == job.kind).unwrap_or("other");
     metrics::histogram!("stash_job_seconds", "kind" => kind).record(begun.elapsed().as_secs_f64());
     end(worker, &job, outcome).await?;
     leases.release(&lease).await?;

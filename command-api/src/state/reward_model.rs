@@ -2,20 +2,23 @@
 
 use crate::CommandState;
 use crate::dispatch::Refused;
+use crate::routes::traces::import::keys_problem;
 use stash_domain::commands::jobs::cancel;
 use stash_domain::commands::scoring_runs::request::{self, View};
 use stash_domain::error::Code;
-use stash_domain::ids::{JobId, RewardModelId, ScoringRunId, TraceId};
+use stash_domain::ids::{JobId, OwnerId, RewardModelId, ScoringRunId, SubjectId, TraceId};
+use stash_domain::sealed::Sealed;
 use stash_domain::time::Timestamp;
 use stash_domain::views::job::JobState;
 use stash_domain::views::reward_model::status_of;
 use stash_infra::http::Problem;
 use stash_infra::identity::Caller;
 use stash_infra::postgres::OwnerTx;
+use stash_infra::seal::{self, Purpose};
 use uuid::Uuid;
 
 /// The answer when the caller has no such model.
-fn not_found(id: RewardModelId) -> Problem {
+pub(crate) fn not_found(id: RewardModelId) -> Problem {
     Problem::new(Code::NotFound, format!("there is no reward model {id}"))
 }
 
@@ -32,6 +35,15 @@ pub struct Runs {
     pub run: Option<ScoringRunId>,
     /// Whether it is at work.
     pub at_work: bool,
+}
+
+/// A model's training.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Training {
+    /// Its job.
+    pub job: cancel::View,
+    /// Compute class that it was asked for under.
+    pub compute: String,
 }
 
 async fn runs(tx: &mut OwnerTx, caller: &Caller, model: RewardModelId, trace: TraceId) -> Result<Runs, sqlx::Error> {
@@ -100,19 +112,32 @@ impl CommandState {
         Ok(row.map(|(run,)| ScoringRunId::from(run)))
     }
 
-    /// The job of a model.
+    /// The training of a model.
     ///
     /// # Errors
     /// `not_found`; those of the database.
-    pub async fn model_job(&self, caller: &Caller, model: RewardModelId) -> Result<cancel::View, Refused> {
+    pub async fn training(&self, caller: &Caller, model: RewardModelId) -> Result<Training, Refused> {
         let mut tx = self.read(caller).await?;
-        let row: Option<(Uuid, String, i32, i64)> = sqlx::query_as(include_str!("model_job.sql"))
+        let row: Option<(Uuid, String, i32, i64, String)> = sqlx::query_as(include_str!("training.sql"))
             .bind(caller.owner_id.0)
             .bind(model.0)
             .fetch_optional(&mut *tx)
             .await?;
-        let (job, state, attempt, version) = row.ok_or_else(|| not_found(model))?;
-        Ok(cancel::View { job_id: JobId(job), state: state_of(&state)?, attempt, version: version.cast_unsigned() })
+        let (job, state, attempt, version, compute) = row.ok_or_else(|| not_found(model))?;
+        let job =
+            cancel::View { job_id: JobId(job), state: state_of(&state)?, attempt, version: version.cast_unsigned() };
+        Ok(Training { job, compute })
+    }
+
+    /// A model's name, sealed under the model's key.
+    ///
+    /// # Errors
+    /// `not_found` when the key is gone, and so the model; those of the keys.
+    pub async fn seal_model_name(&self, owner: OwnerId, model: RewardModelId, name: &str) -> Result<Sealed, Refused> {
+        let subject = SubjectId::from(model);
+        let keys = self.keys.get(owner, &[subject]).await.map_err(keys_problem)?;
+        let key = keys.get(&subject).ok_or_else(|| not_found(model))?;
+        Ok(seal::seal(key, Purpose::MODEL_NAME, name.as_bytes()).map_err(|error| Problem::internal(&error))?)
     }
 
     /// Refuses traces that the caller does not own.

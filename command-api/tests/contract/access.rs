@@ -27,6 +27,8 @@ pub(crate) fn routes() -> Vec<(Method, String, Value)> {
         (Method::DELETE, format!("/annotations/{id}"), Value::Null),
         (Method::POST, "/reward-models".to_owned(), json!({"name": "mine", "trace_ids": [id]})),
         (Method::POST, format!("/reward-models/{id}/cancel"), Value::Null),
+        (Method::PATCH, format!("/reward-models/{id}"), json!({"name": "other"})),
+        (Method::DELETE, format!("/reward-models/{id}"), Value::Null),
     ]
 }
 

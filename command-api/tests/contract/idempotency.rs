@@ -98,10 +98,17 @@ async fn a_model_made_and_cancelled_and_a_scoring() {
     assert_eq!(world.count("rm_jobs").await, 1);
 
     let model = world.trained(&ids, true).await;
+    let path = format!("/reward-models/{model}");
+    twice(|| world.patch(&path).json(&json!({"name": "new"}))).await.ok(200);
+    other(world.patch(&path).json(&json!({"name": "newer"}))).await;
     let score = |trace: &str| world.post(&format!("/traces/{trace}/score")).json(&json!({"reward_model_id": model}));
     twice(|| score(&ids[0])).await.ok(202);
     other(score(&ids[1])).await;
     assert_eq!(world.count("rm_scoring_runs").await, 1);
+    let jobs = world.count("rm_jobs").await;
+    twice(|| world.delete(&path)).await.ok(204);
+    other(world.delete(&format!("/reward-models/{}", uuid::Uuid::nil()))).await;
+    assert_eq!(world.count("rm_jobs").await, jobs + 1, "one removal");
 }
 
 #[tokio::test]

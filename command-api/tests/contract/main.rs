@@ -19,5 +19,7 @@ mod otel;
 mod outage;
 mod positions;
 mod reward_models;
+mod reward_models_delete;
+mod reward_models_rename;
 mod scoring;
 mod traces_delete;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct JobRequested {
     /// The job.
     pub job_id: JobId,
-    /// `train` or `score`.
+    /// `train`, `score` or `purge`.
     pub kind: String,
     /// Compute class whose workers may take it.
     pub compute: String,

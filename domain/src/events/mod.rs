@@ -17,7 +17,7 @@ pub use jobs::{
     JobRequested,
 };
 pub use learning::{FindingsRecorded, JudgeAnswered};
-pub use reward_models::{RewardModelCreated, RewardModelTrained};
+pub use reward_models::{RewardModelCreated, RewardModelDeleted, RewardModelRenamed, RewardModelTrained};
 pub use scoring::{ScoresRecorded, ScoringRequested};
 pub use traces::{OtelReceived, TraceDeleted, TracesImported};
 
@@ -76,6 +76,8 @@ events! {
     JudgmentsImported = "judgments_imported",
     RewardModelCreated = "reward_model_created",
     RewardModelTrained = "reward_model_trained",
+    RewardModelRenamed = "reward_model_renamed",
+    RewardModelDeleted = "reward_model_deleted",
     JudgeAnswered = "judge_answered",
     FindingsRecorded = "findings_recorded",
     ScoringRequested = "scoring_requested",

@@ -1,4 +1,5 @@
-//! Personal reward models: asked for, then trained. Failure and cancellation are told by the events of the model's job.
+//! Personal reward models: asked for, then trained; renamed and deleted by people. Failure and cancellation are told by the events
+//! of the model's job.
 
 use crate::ids::{JobId, RewardModelId, TraceId};
 use crate::sealed::{Bundle, Sealed};
@@ -48,4 +49,21 @@ pub struct RewardModelTrained {
     pub action_std: Option<f64>,
     /// The exact pairs: one frame per side, sealed under that side's trace ([`crate::learning::frame`]).
     pub pairs: Bundle,
+}
+
+/// A reward model got another name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RewardModelRenamed {
+    /// The model.
+    pub reward_model_id: RewardModelId,
+    /// The name, as UTF-8, sealed under the model's own key.
+    pub name: Sealed,
+}
+
+/// A reward model was deleted with its scores, findings and pairs; the key of its names is shredded. A job of its own removes the
+/// checkpoint. That there was a model, of what and with which figures, stays in the events before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RewardModelDeleted {
+    /// The model.
+    pub reward_model_id: RewardModelId,
 }

@@ -54,7 +54,7 @@ impl JobState {
 pub struct Job {
     /// Its id.
     pub id: JobId,
-    /// `train` or `score`.
+    /// `train`, `score` or `purge`.
     pub kind: String,
     /// Compute class whose workers may take it.
     pub compute: String,

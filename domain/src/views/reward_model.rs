@@ -102,6 +102,8 @@ pub fn fold(row: Option<RewardModel>, event: &Event, name: Opened<String>, conte
             action_std: event.action_std,
             ..row
         }),
+        Event::RewardModelRenamed(_) => row.map(|row| RewardModel { name: name.clear(), ..row }),
+        Event::RewardModelDeleted(_) => None,
         _ => row,
     }
 }

@@ -96,7 +96,7 @@ pub(crate) type Shredded = Vec<(OwnerId, Vec<SubjectId>)>;
 /// Whether nothing but further such records may follow in the same transaction. What comes after a deletion finds the keys
 /// gone only after the commit; without this cut, what it could read would depend on how batches fell.
 pub(crate) fn ends_batch(record: &Record) -> bool {
-    record.events().any(|(_, event)| matches!(event, Event::TraceDeleted(_)))
+    record.events().any(|(_, event)| matches!(event, Event::TraceDeleted(_) | Event::RewardModelDeleted(_)))
 }
 
 /// Tables that an owner's rows stand in, with the columns that order them. Row-level security and digests go over this list.
@@ -111,6 +111,7 @@ pub(crate) const TABLES: &[&str] = &[
     "rm_judgments",
     "rm_jobs",
     "rm_reward_models",
+    "rm_deleted_reward_models",
     "rm_reward_model_traces",
     "rm_training_pairs",
     "rm_learning_reports",
@@ -146,10 +147,10 @@ pub(crate) async fn apply_all(
     if batch.is_empty() {
         return Ok(Shredded::new());
     }
-    let shredded = traces::apply(tx, batch, tools).await?;
+    let mut shredded = traces::apply(tx, batch, tools).await?;
     annotations::apply(tx, batch, tools).await?;
     jobs::apply(tx, batch).await?;
-    reward_models::apply(tx, batch, tools).await?;
+    shredded.extend(reward_models::apply(tx, batch, tools).await?);
     learning::apply(tx, batch, tools).await?;
     scoring_runs::apply(tx, batch).await?;
     scores::apply(tx, batch, tools).await?;

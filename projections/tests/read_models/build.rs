@@ -3,8 +3,8 @@
 use crate::world::World;
 use stash_domain::annotation::{AnnotationSource, AnnotationText, JudgmentsFrame, StoredJudgment};
 use stash_domain::events::{
-    AnnotationChanged, AnnotationCreated, Event, JudgmentsImported, RewardModelCreated, RewardModelTrained,
-    ScoresRecorded, TraceDeleted, TracesImported,
+    AnnotationChanged, AnnotationCreated, Event, JudgmentsImported, RewardModelCreated, RewardModelDeleted,
+    RewardModelRenamed, RewardModelTrained, ScoresRecorded, TraceDeleted, TracesImported,
 };
 use stash_domain::ids::{
     AnnotationId, CommandId, Digest, ImportId, JobId, OwnerId, RewardModelId, StepId, SubjectId, TraceId,
@@ -135,6 +135,14 @@ impl World {
             trace_ids: traces.iter().map(|n| trace(owner, *n)).collect(),
         };
         (StreamId::RewardModel(model), event.into())
+    }
+
+    /// Another name for a model.
+    pub(crate) async fn renamed(&self, owner: OwnerId, n: u64, name: &str) -> (StreamId, Event) {
+        let model: RewardModelId = id("model", owner, n);
+        let key = self.keys.ensure(owner, &[model.into()]).await.unwrap().remove(0);
+        let name = seal::seal(&key, Purpose::MODEL_NAME, name.as_bytes()).unwrap();
+        (StreamId::RewardModel(model), RewardModelRenamed { reward_model_id: model, name }.into())
     }
 
     /// Pairs of (chosen, rejected), each a trace and its subject.
@@ -299,6 +307,12 @@ pub(crate) fn changed(
 
 pub(crate) fn deleted(trace: TraceId) -> (StreamId, Event) {
     (StreamId::Trace(trace), TraceDeleted { trace_id: trace }.into())
+}
+
+/// A model's deletion.
+pub(crate) fn dropped(owner: OwnerId, n: u64) -> (StreamId, Event) {
+    let reward_model_id: RewardModelId = id("model", owner, n);
+    (StreamId::RewardModel(reward_model_id), RewardModelDeleted { reward_model_id }.into())
 }
 
 pub(crate) fn job(owner: OwnerId, n: u64, event: impl FnOnce(JobId) -> Event) -> (StreamId, Event) {

@@ -1,6 +1,6 @@
 //! Random command sequences: few owners, traces and ids, so that commands meet.
 
-use crate::build::{TraceOf, changed, created, deleted, id, job, record, trace};
+use crate::build::{TraceOf, changed, created, deleted, dropped, id, job, record, trace};
 use crate::world::{World, owner};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -25,6 +25,9 @@ pub(crate) enum Op {
     Judge(u8, bool),
     Model(u8, Vec<u8>),
     Train(u8, Vec<(u8, u8)>),
+    Rename(u8),
+    /// Deletes a model.
+    Drop(u8),
     Score(u8, Vec<u8>),
     RequestScoring(u8, u8),
     /// Findings of an attempt of a model.
@@ -58,6 +61,8 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (0..5_u8, any::<bool>()).prop_map(|(a, good)| Op::Judge(a, good)),
         1 => (0..2_u8, traces()).prop_map(|(m, t)| Op::Model(m, t)),
         2 => (0..2_u8, prop::collection::vec((trace(), trace()), 0..3)).prop_map(|(m, p)| Op::Train(m, p)),
+        1 => (0..2_u8).prop_map(Op::Rename),
+        1 => (0..2_u8).prop_map(Op::Drop),
         2 => (0..2_u8, traces()).prop_map(|(m, t)| Op::Score(m, t)),
         1 => (trace(), 0..2_u8).prop_map(|(t, m)| Op::RequestScoring(t, m)),
         2 => (0..2_u8, 0..3_i32, traces()).prop_map(|(m, attempt, t)| Op::Learn(m, attempt, t)),
@@ -144,6 +149,8 @@ async fn event(
             let pairs: Vec<_> = pairs.iter().map(|(a, b)| [subject(*a), subject(*b)]).collect();
             world.trained(owner, u64::from(*model), &pairs).await
         }
+        Op::Rename(model) => world.renamed(owner, u64::from(*model), &format!("name {number}\0")).await,
+        Op::Drop(model) => dropped(owner, u64::from(*model)),
         Op::Score(model, traces) => {
             let traces: Vec<_> = traces.iter().map(|n| subject(*n)).collect();
             world.scores(owner, u64::from(*model), number as f64, &traces).await

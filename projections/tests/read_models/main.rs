@@ -12,6 +12,7 @@ mod isolation;
 mod learning;
 mod live;
 mod logs;
+mod models;
 mod owners;
 mod pruning;
 mod renewal;

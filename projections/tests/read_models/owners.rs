@@ -1,6 +1,6 @@
 //! No row of one owner is ever shown to another.
 
-use crate::build::{TraceOf, created, deleted, id, job, record, trace};
+use crate::build::{TraceOf, created, deleted, dropped, id, job, record, trace};
 use crate::world::{World, owner};
 use sqlx::AssertSqlSafe;
 use stash_domain::events::{JobRequested, ScoringRequested};
@@ -22,7 +22,7 @@ async fn the_api_role_sees_its_owners_rows_and_none_without_an_owner() {
     .fetch_all(world.system())
     .await
     .unwrap();
-    assert_eq!(tables.len(), 21);
+    assert_eq!(tables.len(), 22);
     for table in &tables {
         let rows = |filter: &str| AssertSqlSafe(format!("SELECT count(*) FROM {table} {filter}"));
         let all: i64 = sqlx::query_scalar(rows("")).fetch_one(world.system()).await.unwrap();
@@ -76,4 +76,5 @@ async fn everything(world: &World, number: u8) {
     ];
     world.append(&record(a, 1, Expected::Any, events)).await;
     world.append(&record(a, 2, Expected::Any, vec![deleted(trace(a, 2))])).await;
+    world.append(&record(a, 3, Expected::Any, vec![dropped(a, 2)])).await;
 }

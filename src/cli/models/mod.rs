@@ -2,7 +2,9 @@
 
 mod add;
 mod cancel;
+mod delete;
 mod list;
+mod rename;
 mod show;
 mod wait;
 mod weights;
@@ -22,6 +24,10 @@ pub(crate) enum Command {
     Weights(weights::Args),
     /// Ask a training to stop
     Cancel(cancel::Args),
+    /// Give a model another name
+    Rename(rename::Args),
+    /// Delete models with their scores and checkpoints
+    Delete(delete::Args),
 }
 
 pub(super) async fn run(command: Command) -> anyhow::Result<()> {
@@ -31,5 +37,7 @@ pub(super) async fn run(command: Command) -> anyhow::Result<()> {
         Command::Show(args) => show::run(args).await,
         Command::Weights(args) => weights::run(args).await,
         Command::Cancel(args) => cancel::run(args).await,
+        Command::Rename(args) => rename::run(args).await,
+        Command::Delete(args) => delete::run(args).await,
     }
 }

@@ -19,7 +19,7 @@ pub struct Candidate {
     pub owner: OwnerId,
     /// The job.
     pub job: JobId,
-    /// `train` or `score`.
+    /// `train`, `score` or `purge`.
     pub kind: String,
     /// Its compute class.
     pub compute: String,

@@ -1,6 +1,7 @@
 //! What each kind of job does.
 
 pub mod engine;
+pub mod purge;
 pub mod score;
 pub mod scores;
 pub mod subjects;
@@ -151,6 +152,7 @@ pub async fn run(running: &Running) -> Result<Done, Failure> {
     match running.job.kind.as_str() {
         "train" => train::run(running).await,
         "score" => score::run(running).await,
+        "purge" => purge::run(running).await,
         other => Err(Failure::internal(format_args!("there is no job kind {other:?}"))),
     }
 }

@@ -23,8 +23,8 @@ pub async fn handle(
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(b"")).await?;
     let decision = async {
-        let job = state.model_job(&caller, model_id).await?;
-        state.submit(&caller, &command, cancel::decide(&job)?).await
+        let training = state.training(&caller, model_id).await?;
+        state.submit(&caller, &command, cancel::decide(&training.job)?).await
     };
     let position = state.decide(&caller, &command, decision).await?.position;
     let mut tx = state.read(&caller).await?;

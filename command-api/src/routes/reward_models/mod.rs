@@ -2,3 +2,5 @@
 
 pub mod cancel;
 pub mod create;
+pub mod delete;
+pub mod rename;

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// Says why there is no run.
-const DELETED: &str = "the trace was deleted meanwhile, and the run with it";
+const DELETED: &str = "the trace or the model was deleted meanwhile, and the run with it";
 
 /// Body of a scoring request.
 #[derive(Clone, Debug, Deserialize, ToSchema)]

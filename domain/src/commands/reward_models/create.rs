@@ -1,7 +1,7 @@
 //! Asks for a reward model to be trained on selected traces.
 
+use super::{bad, checked_name, plain};
 use crate::commands::Rejection;
-use crate::error::Code;
 use crate::events::{JobRequested, RewardModelCreated};
 use crate::ids::{CommandId, JobId, RewardModelId, TraceId, made_by};
 use crate::limits::{EPOCHS_MAX, NAME_CHARS_MAX, PAIRS_DEFAULT, PAIRS_MAX, TRACES_PER_MODEL_MAX};
@@ -49,10 +49,6 @@ pub fn ids(command: CommandId) -> (RewardModelId, JobId) {
     (made_by(command, "reward-model", 0).into(), made_by(command, "job", 0).into())
 }
 
-fn bad(field: &str, what: impl std::fmt::Display) -> Rejection {
-    Rejection::new(Code::InvalidField, format!("{field}: {what}"))
-}
-
 fn in_range(field: &str, value: Option<i64>, default: u32, max: u32) -> Result<i32, Rejection> {
     let value = value.unwrap_or(i64::from(default));
     match i32::try_from(value) {
@@ -64,12 +60,9 @@ fn in_range(field: &str, value: Option<i64>, default: u32, max: u32) -> Result<i
 /// Checks a request.
 ///
 /// # Errors
-/// [`Code::InvalidField`], naming the field.
+/// [`Code::InvalidField`](crate::error::Code::InvalidField), naming the field.
 pub fn check(input: Input) -> Result<Checked, Rejection> {
-    let name = input.name.trim().to_owned();
-    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX {
-        return Err(bad("name", format_args!("must have 1 to {NAME_CHARS_MAX} characters")));
-    }
+    let name = checked_name(&input.name)?;
     if input.trace_ids.is_empty() || input.trace_ids.len() > TRACES_PER_MODEL_MAX {
         return Err(bad("trace_ids", format_args!("must name 1 to {TRACES_PER_MODEL_MAX} traces")));
     }
@@ -81,12 +74,7 @@ pub fn check(input: Input) -> Result<Checked, Rejection> {
     if base_model.is_empty() || base_model.chars().count() > NAME_CHARS_MAX {
         return Err(bad("base_model", format_args!("must have 1 to {NAME_CHARS_MAX} characters")));
     }
-    // NUL in particular, which Postgres cannot hold.
-    for (field, text) in [("name", &name), ("base_model", &base_model)] {
-        if text.chars().any(char::is_control) {
-            return Err(bad(field, "must not hold control characters"));
-        }
-    }
+    plain("base_model", &base_model)?;
     if let Some(rate) = input.learning_rate
         && !(rate > 0.0 && rate <= 1.0)
     {

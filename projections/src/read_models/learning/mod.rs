@@ -3,11 +3,12 @@
 //! All content of a finding or a call is sealed under its trace, and its rows go with the trace. The report stays: that a training
 //! looked and what it cost is no content.
 
+use super::reward_models::is_deleted;
 use super::{Accepted, Tools, bundle_error, without_nul};
 use crate::error::ApplyError;
 use sqlx::PgConnection;
 use stash_domain::events::{Event, FindingsRecorded, JudgeAnswered, TraceDeleted};
-use stash_domain::ids::OwnerId;
+use stash_domain::ids::{OwnerId, RewardModelId};
 use stash_domain::learning::extraction::EvidenceId;
 use stash_domain::learning::extraction::frame::{FindingFrame, JudgeCallFrame};
 use stash_domain::sealed::Opened;
@@ -29,6 +30,7 @@ pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], tools: 
                 Event::FindingsRecorded(event) => findings(tx, owner, event, at, tools).await?,
                 Event::JudgeAnswered(event) => answered(tx, owner, event, at, tools).await?,
                 Event::TraceDeleted(event) => erase(tx, owner, event).await?,
+                Event::RewardModelDeleted(event) => forget(tx, owner, event.reward_model_id).await?,
                 _ => {}
             }
         }
@@ -43,6 +45,9 @@ async fn findings(
     at: Timestamp,
     tools: &Tools,
 ) -> Result<(), ApplyError> {
+    if is_deleted(tx, owner, event.reward_model_id).await? {
+        return Ok(());
+    }
     let newest = sqlx::query(include_str!("upsert_report.sql"))
         .bind(owner.0)
         .bind(event.reward_model_id.0)
@@ -190,5 +195,11 @@ async fn erase(tx: &mut PgConnection, owner: OwnerId, event: &TraceDeleted) -> R
     for statement in [include_str!("purge_findings.sql"), include_str!("purge_calls.sql")] {
         sqlx::query(statement).bind(owner.0).bind(event.trace_id.0).execute(&mut *tx).await?;
     }
+    Ok(())
+}
+
+/// Removes what a deleted model's training found.
+async fn forget(tx: &mut PgConnection, owner: OwnerId, model: RewardModelId) -> Result<(), ApplyError> {
+    sqlx::query(include_str!("purge_model.sql")).bind(owner.0).bind(model.0).execute(tx).await?;
     Ok(())
 }

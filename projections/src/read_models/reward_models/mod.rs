@@ -1,13 +1,18 @@
-//! `rm_reward_models`, the traces selected for each, and the exact pairs it was trained on.
+//! `rm_reward_models`, the traces selected for each, and the exact pairs it was trained on; of deleted ones
+//! `rm_deleted_reward_models`.
+//!
+//! This fold comes before those of what models make. What is said of a model after its deletion changes nothing; so a fold that
+//! finds the model deleted by a later record of the same batch passes over what the deletion would have taken anyway.
 
-use super::{Accepted, Tools, bundle_error, without_nul};
+use super::{Accepted, Kind, Shredded, Tools, bundle_error, without_nul};
 use crate::error::ApplyError;
 use serde_json::json;
 use sqlx::PgConnection;
-use stash_domain::events::{Event, RewardModelCreated, RewardModelTrained, TraceDeleted};
-use stash_domain::ids::OwnerId;
+use stash_domain::events::{Event, RewardModelCreated, RewardModelDeleted, RewardModelTrained, TraceDeleted};
+use stash_domain::ids::{OwnerId, RewardModelId};
 use stash_domain::learning::frame::{Granularity, PairEvidence, PairSideFrame, Side, Split};
-use stash_domain::sealed::Opened;
+use stash_domain::sealed::{Opened, Sealed};
+use stash_domain::time::Timestamp;
 use stash_domain::trace::ActionType;
 use stash_domain::views::reward_model;
 use stash_infra::bundle::BundleReader;
@@ -21,17 +26,62 @@ const NAME_BYTES_MAX: usize = 16 * 1024;
 /// Sides of pairs written at once. At 4 KiB a text, 2 MiB.
 const SIDES_PER_INSERT: usize = 512;
 
-pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], tools: &Tools) -> Result<(), ApplyError> {
+/// Applies the batch, and says whose keys are to be forgotten once it is committed.
+pub(super) async fn apply(
+    tx: &mut PgConnection,
+    batch: &[Accepted<'_>],
+    tools: &Tools,
+) -> Result<Shredded, ApplyError> {
+    let mut shredded = Shredded::new();
     for item in batch {
         let owner = item.record.owner_id;
         for event in item.events() {
             match event {
                 Event::RewardModelCreated(created) => create(tx, item, event, created, tools).await?,
                 Event::RewardModelTrained(trained) => train(tx, owner, trained, tools).await?,
+                Event::RewardModelRenamed(renamed) => {
+                    let name = open_name(owner, renamed.reward_model_id, &renamed.name, tools).await?;
+                    sqlx::query(include_str!("rename.sql"))
+                        .bind(owner.0)
+                        .bind(renamed.reward_model_id.0)
+                        .bind(name.clear())
+                        .execute(&mut *tx)
+                        .await?;
+                }
+                Event::RewardModelDeleted(deleted) => {
+                    delete(tx, owner, deleted, item.record.recorded_at, tools).await?;
+                    shredded.push((owner, vec![deleted.reward_model_id.into()]));
+                }
                 Event::TraceDeleted(deleted) => erase(tx, owner, deleted).await?,
                 _ => {}
             }
         }
+    }
+    Ok(shredded)
+}
+
+/// Whether a model was deleted.
+pub(super) async fn is_deleted(
+    tx: &mut PgConnection,
+    owner: OwnerId,
+    model: RewardModelId,
+) -> Result<bool, ApplyError> {
+    Ok(sqlx::query_scalar(include_str!("deleted.sql")).bind(owner.0).bind(model.0).fetch_one(tx).await?)
+}
+
+/// Removes a model's rows, and with the live ones the key of its names.
+async fn delete(
+    tx: &mut PgConnection,
+    owner: OwnerId,
+    event: &RewardModelDeleted,
+    at: Timestamp,
+    tools: &Tools,
+) -> Result<(), ApplyError> {
+    let model = event.reward_model_id;
+    sqlx::query(include_str!("delete.sql")).bind(owner.0).bind(model.0).bind(at.0).execute(&mut *tx).await?;
+    if tools.kind == Kind::Live {
+        let shredding = tools.keys.shred_in(tx, owner, &[model.into()]).await;
+        shredding.map_err(|error| ApplyError::Unavailable(error.to_string()))?;
     }
     Ok(())
 }
@@ -44,7 +94,10 @@ async fn create(
     tools: &Tools,
 ) -> Result<(), ApplyError> {
     let owner = item.record.owner_id;
-    let name = open_name(owner, created, tools).await?;
+    if is_deleted(tx, owner, created.reward_model_id).await? {
+        return Ok(());
+    }
+    let name = open_name(owner, created.reward_model_id, &created.name, tools).await?;
     let Some(row) = reward_model::fold(None, event, name, item.context()) else { return Ok(()) };
     sqlx::query(include_str!("insert.sql"))
         .bind(owner.0)
@@ -70,10 +123,15 @@ async fn create(
     Ok(())
 }
 
-async fn open_name(owner: OwnerId, event: &RewardModelCreated, tools: &Tools) -> Result<Opened<String>, ApplyError> {
-    let subject = event.reward_model_id.into();
+async fn open_name(
+    owner: OwnerId,
+    model: RewardModelId,
+    name: &Sealed,
+    tools: &Tools,
+) -> Result<Opened<String>, ApplyError> {
+    let subject = model.into();
     let keys = tools.keys.get(owner, &[subject]).await.map_err(|error| ApplyError::Unavailable(error.to_string()))?;
-    let opened = seal::open(keys.get(&subject), Purpose::MODEL_NAME, &event.name, NAME_BYTES_MAX)
+    let opened = seal::open(keys.get(&subject), Purpose::MODEL_NAME, name, NAME_BYTES_MAX)
         .map_err(|error| ApplyError::poison("model_name_damaged", error))?;
     let Opened::Clear(plain) = opened else { return Ok(Opened::Redacted) };
     let name = String::from_utf8(plain).map_err(|error| ApplyError::poison("model_name_undecodable", error))?;
@@ -86,6 +144,9 @@ async fn train(
     event: &RewardModelTrained,
     tools: &Tools,
 ) -> Result<(), ApplyError> {
+    if is_deleted(tx, owner, event.reward_model_id).await? {
+        return Ok(());
+    }
     sqlx::query(include_str!("trained.sql"))
         .bind(owner.0)
         .bind(event.reward_model_id.0)

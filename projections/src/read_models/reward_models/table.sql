@@ -20,6 +20,17 @@ CREATE TABLE rm_reward_models (
     created_at bigint NOT NULL,
     PRIMARY KEY (owner_id, reward_model_id)
 );
+-- What stays of a model that was deleted; all but its id and time is null for one that never was.
+CREATE TABLE rm_deleted_reward_models (
+    owner_id uuid NOT NULL,
+    reward_model_id uuid NOT NULL,
+    job_id uuid,
+    base_model text,
+    artifact_digest text,
+    created_at bigint,
+    deleted_at bigint NOT NULL,
+    PRIMARY KEY (owner_id, reward_model_id)
+);
 CREATE TABLE rm_reward_model_traces (
     owner_id uuid NOT NULL,
     reward_model_id uuid NOT NULL,

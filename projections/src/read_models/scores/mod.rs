@@ -1,5 +1,6 @@
 //! `rm_trace_scores` and `rm_action_scores`: the newest score of each trace and action by each model.
 
+use super::reward_models::is_deleted;
 use super::{Accepted, Tools, bundle_error};
 use crate::error::ApplyError;
 use sqlx::PgConnection;
@@ -29,6 +30,13 @@ pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>], tools: 
                         sqlx::query(statement).bind(owner.0).bind(event.trace_id.0).execute(&mut *tx).await?;
                     }
                 }
+                Event::RewardModelDeleted(event) => {
+                    sqlx::query(include_str!("purge_model.sql"))
+                        .bind(owner.0)
+                        .bind(event.reward_model_id.0)
+                        .execute(&mut *tx)
+                        .await?;
+                }
                 _ => {}
             }
         }
@@ -43,6 +51,9 @@ async fn record(
     at: Timestamp,
     tools: &Tools,
 ) -> Result<(), ApplyError> {
+    if is_deleted(tx, owner, event.reward_model_id).await? {
+        return Ok(());
+    }
     let mut reader =
         BundleReader::open(tools.keys.clone(), tools.store.clone(), owner, Purpose::SCORE_FRAMES, event.bundle.clone())
             .map_err(bundle_error)?;

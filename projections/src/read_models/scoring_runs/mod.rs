@@ -23,9 +23,12 @@ pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>]) -> Resu
                     .execute(&mut *tx)
                     .await?;
             }
-            if let Event::TraceDeleted(event) = event {
-                sqlx::query(include_str!("purge.sql")).bind(owner.0).bind(event.trace_id.0).execute(&mut *tx).await?;
-            }
+            let (purge, of) = match event {
+                Event::TraceDeleted(event) => (include_str!("purge.sql"), event.trace_id.0),
+                Event::RewardModelDeleted(event) => (include_str!("purge_model.sql"), event.reward_model_id.0),
+                _ => continue,
+            };
+            sqlx::query(purge).bind(owner.0).bind(of).execute(&mut *tx).await?;
         }
     }
     Ok(())

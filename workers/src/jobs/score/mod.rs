@@ -85,7 +85,7 @@ async fn load(running: &Running, run: ScoringRunId) -> Result<Inputs, Failure> {
         .bind(run.0)
         .fetch_optional(&running.worker.pool)
         .await?;
-    found.ok_or_else(|| Failure::of_input(Code::StepsReplaced, "the trace was deleted meanwhile"))
+    found.ok_or_else(|| Failure::of_input(Code::StepsReplaced, "the trace or the model was deleted meanwhile"))
 }
 
 /// Fetches and unpacks the checkpoint, checked against the digest in the log.
