@@ -91,6 +91,7 @@ fn every_setting_is_read() {
         ("a:9092, b:9092", "traces", 64)
     );
     assert_eq!((settings.compute.compute, settings.compute.threads), (Some(Compute::Local), Some(3)));
+    assert_eq!(settings.compute.worker_class(), Compute::Local);
     assert_eq!(settings.compute.trainer, Some("/opt/trainer".into()));
     assert_eq!(settings.compute.onnx_runtime, Some("/opt/ort.so".into()));
     assert_eq!(settings.keys.master_key_file(Path::new("/d")), PathBuf::from("/run/keys"));

@@ -9,6 +9,10 @@ const CHECK: &str = "compute";
 pub(super) fn check(settings: &Settings) -> Finding {
     match settings.compute.compute {
         Some(Compute::Local) => Finding::ok(CHECK, "trainings run on the worker's machine"),
+        Some(Compute::Remote) => Finding::ok(
+            CHECK,
+            "trainings wait for a worker elsewhere: `stash serve --role worker` with RM_COMPUTE=remote takes them",
+        ),
         None => Finding::warning(
             CHECK,
             format!(

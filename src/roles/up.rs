@@ -22,6 +22,8 @@ pub(crate) async fn run(mut settings: Settings, sample: bool) -> anyhow::Result<
     let stop = Stop::on_signals()?;
     // One machine is all there is, so trainings run here unless the operator says otherwise.
     settings.compute.compute.get_or_insert(Compute::Local);
+    // Jobs for workers elsewhere are not for the one in this process.
+    settings.compute.worker_compute.get_or_insert(Compute::Local);
     let server = Server::bind(&settings).await?;
     let database = tokio::select! {
         database = Database::start(&settings.postgres, &settings.data.folder) => database?,

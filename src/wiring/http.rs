@@ -13,7 +13,6 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use stash_command_api::import::Importer;
 use stash_command_api::{CommandParts, CommandState, IMPORTS_AT_ONCE};
 use stash_infra::artifacts::link::LinkSigner;
-use stash_infra::config::Compute;
 use stash_infra::http::checks::{DatabaseCheck, LagCheck, LogCheck};
 use stash_infra::http::{Health, ReadGate, caller, deadline, health, position, with_common_layers};
 use stash_infra::telemetry::{Metrics, metrics_router};
@@ -88,7 +87,7 @@ impl Foundation {
             import_bytes_max: self.settings.limits.import_bytes_max,
             otlp_bytes_max: self.settings.limits.otlp_bytes_max,
             otlp_room: stash_command_api::otlp_room(),
-            compute: self.settings.compute.compute.map(|class| class_name(class).to_owned()),
+            compute: self.settings.compute.compute.map(|class| class.name().to_owned()),
             imports: Arc::new(Semaphore::new(IMPORTS_AT_ONCE)),
         })
     }
@@ -109,12 +108,5 @@ impl Foundation {
             signer: LinkSigner::new(&self.keys.masters()),
             clock: Arc::clone(&self.clock),
         }
-    }
-}
-
-/// The name of a compute class, as it stands in jobs.
-pub(super) fn class_name(class: Compute) -> &'static str {
-    match class {
-        Compute::Local => "local",
     }
 }

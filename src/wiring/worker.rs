@@ -1,8 +1,7 @@
 //! The worker of this process.
 
-use super::http::class_name;
 use super::{Foundation, data_folder};
-use stash_infra::config::{Compute, Settings};
+use stash_infra::config::Settings;
 use stash_infra::llm::Llms;
 use stash_workers::context::Worker;
 use stash_workers::extraction::Judge;
@@ -15,13 +14,12 @@ use uuid::Uuid;
 const TRAINER: &str = "stash-trainer";
 
 impl Foundation {
-    /// A worker that takes the jobs of this deployment's compute class.
+    /// A worker that takes the jobs of its compute class.
     pub(crate) fn worker(&self) -> Arc<Worker> {
-        let compute = self.settings.compute.compute.unwrap_or(Compute::Local);
         Arc::new(Worker {
             // Part of the ids of its claims, so never used again.
             name: format!("{}-{}-{}", host_name(), std::process::id(), Uuid::now_v7().simple()),
-            classes: vec![class_name(compute).to_owned()],
+            classes: vec![self.settings.compute.worker_class().name().to_owned()],
             submitter: Arc::clone(&self.submitter),
             pool: self.pools.system.clone(),
             keys: Arc::clone(&self.keys),

@@ -44,7 +44,7 @@ pub(crate) async fn train(client: &Client, name: &str, traces: &[String]) -> Val
     over(client, &format!("reward-models/{}", model["id"].as_str().unwrap())).await
 }
 
-async fn over(client: &Client, path: &str) -> Value {
+pub(crate) async fn over(client: &Client, path: &str) -> Value {
     job_end("the job's end", async || {
         let found = client.get(path).await.ok();
         (found["status"] != "queued" && found["status"] != "running").then_some(found)

@@ -108,6 +108,21 @@ async fn without_the_setting_training_is_refused_and_the_setting_is_named() {
 }
 
 #[tokio::test]
+async fn no_field_of_a_request_chooses_where_it_runs() {
+    let world = World::with(Setup { compute: Some("remote"), ..Setup::default() }).await;
+    let ids = traces(&world).await;
+    let body = json!({"name": "mine", "trace_ids": ids, "compute": "local", "RM_COMPUTE": "local"});
+    let said = world.post("/reward-models").json(&body).send().await.done(201).json();
+    assert_eq!(said["compute"], "remote");
+    let model = world.trained(&ids, true).await;
+    let body = json!({"reward_model_id": model, "compute": "local"});
+    world.post(&format!("/traces/{}/score", ids[0])).json(&body).send().await.done(202);
+    let classes: Vec<String> =
+        sqlx::query_scalar("SELECT DISTINCT compute FROM rm_jobs").fetch_all(&world.pools.system).await.unwrap();
+    assert_eq!(classes, ["remote"]);
+}
+
+#[tokio::test]
 async fn a_queued_model_is_cancelled_at_once_and_then_there_is_nothing_to_cancel() {
     let world = World::new().await;
     let ids = traces(&world).await;

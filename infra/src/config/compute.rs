@@ -5,12 +5,27 @@ use super::kinds::{Choice, Count, OptionalCount, Place, Setting};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where trainings run.
+/// Class of a job, and of the workers that take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compute {
-    /// On the worker's own machine.
+    /// Workers beside the API.
     Local,
+    /// Workers on other machines, such as one with a GPU.
+    Remote,
 }
+
+impl Compute {
+    /// Its name, as it stands in jobs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Remote => "remote",
+        }
+    }
+}
+
+/// Values of the settings that name a class.
+const CLASSES: &[(&str, Compute)] = &[("local", Compute::Local), ("remote", Compute::Remote)];
 
 /// Arithmetic of scoring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +39,16 @@ pub enum Precision {
 const COMPUTE: Choice<Compute> = Choice {
     name: "RM_COMPUTE",
     default: "not set: a training is refused; `stash up` sets `local`",
-    choices: &[("local", Compute::Local)],
-    doc: "Where trainings run: `local` is the machine of the worker. The deployment decides, never a request.",
+    choices: CLASSES,
+    doc: "Class of the jobs that this API asks for, trainings and scorings: only workers of the same class take them. The deployment \
+          decides, never a request.",
+};
+
+const WORKER_COMPUTE: Choice<Compute> = Choice {
+    name: "RM_WORKER_COMPUTE",
+    default: "`RM_COMPUTE` for `stash serve --role worker`, and `local` where that is not set; `local` for `stash up`",
+    choices: CLASSES,
+    doc: "Class of the jobs that this process's worker takes.",
 };
 
 const TRAINER: Place = Place {
@@ -76,13 +99,15 @@ const JOB_LEASE_S: Count = Count {
 };
 
 pub(super) const SETTINGS: &[&dyn Setting] =
-    &[&COMPUTE, &TRAINER, &ONNX_RUNTIME, &OPENVINO, &PRECISION, &THREADS, &JOB_LEASE_S];
+    &[&COMPUTE, &WORKER_COMPUTE, &TRAINER, &ONNX_RUNTIME, &OPENVINO, &PRECISION, &THREADS, &JOB_LEASE_S];
 
 /// Training and scoring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComputeSettings {
-    /// Where trainings run; `None`: nowhere, and a request for one is refused.
+    /// Class of the jobs that are asked for; `None`: a request for one is refused.
     pub compute: Option<Compute>,
+    /// Class of the jobs that the worker takes; `None`: as the role says.
+    pub worker_compute: Option<Compute>,
     /// The program that trains; `None`: look beside `stash`.
     pub trainer: Option<PathBuf>,
     /// ONNX Runtime's library; `None`: look in the fetched dependencies.
@@ -101,6 +126,11 @@ impl ComputeSettings {
     /// Names the setting that a training needs, for the refusal of one without it.
     pub const COMPUTE_NAME: &'static str = COMPUTE.name;
 
+    /// Class of the jobs that this process's worker takes.
+    pub fn worker_class(&self) -> Compute {
+        self.worker_compute.or(self.compute).unwrap_or(Compute::Local)
+    }
+
     /// Names the setting that says where the trainer is.
     pub const TRAINER_NAME: &'static str = TRAINER.name;
 
@@ -111,6 +141,7 @@ impl ComputeSettings {
     pub fn read(environment: &Environment) -> Result<Self, SettingError> {
         Ok(Self {
             compute: COMPUTE.read(environment)?,
+            worker_compute: WORKER_COMPUTE.read(environment)?,
             trainer: TRAINER.read(environment),
             onnx_runtime: ONNX_RUNTIME.read(environment),
             openvino: OPENVINO.read(environment),
