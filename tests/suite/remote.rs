@@ -50,7 +50,7 @@ async fn a_worker_elsewhere_trains_and_scores_what_the_one_beside_the_api_leaves
     let local = Folder::new();
     let local_worker = worker(&local.data(), &here.data(), &server, "local");
     assert_eq!(local_worker.terminate().code(), Some(0));
-    let job = |kind: &str, state: &str, attempt, worker: Option<String>| {
+    let job = |kind: &str, state: &str, attempt: i32, worker: Option<String>| {
         (kind.to_owned(), state.to_owned(), "remote".to_owned(), attempt, worker)
     };
     assert_eq!(jobs(&mut connection).await, [job("train", "queued", 0, None)]);
@@ -61,7 +61,7 @@ async fn a_worker_elsewhere_trains_and_scores_what_the_one_beside_the_api_leaves
     assert_eq!(model["status"], "succeeded", "{model}");
     let second = train(&client, "at once", &ids).await;
     assert_eq!(second["status"], "succeeded", "{second}");
-    let later = client.import(&traces(21).lines().last().unwrap().to_owned()).await;
+    let later = client.import(traces(21).lines().last().unwrap()).await;
     let run = client.post(&format!("traces/{}/score", later[0]), &json!({ "reward_model_id": id })).await.ok();
     let run = over(&client, &format!("scoring-runs/{}", run["id"].as_str().unwrap())).await;
     assert_eq!(run["status"], "succeeded", "{run}");

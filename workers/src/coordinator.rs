@@ -10,7 +10,7 @@
 use crate::claim::{self, Candidate};
 use crate::context::{Said, Worker, WorkerError};
 use crate::jobs::{self, Done, Failure, Running};
-use crate::reaper;
+use crate::{reaper, scratch};
 use stash_domain::error::Code;
 use stash_domain::events::{Event, JobCancelled, JobCompleted, JobFailed, JobParked};
 use stash_domain::limits::JOB_ATTEMPTS_MAX;
@@ -42,6 +42,9 @@ pub async fn run(worker: Arc<Worker>, stop: CancellationToken) {
         if reaped_at.is_none_or(|at| at.elapsed() >= REAP_LOOK) {
             if let Err(error) = reaper::reap(&worker).await {
                 tracing::warn!(%error, "cannot look for expired leases");
+            }
+            if let Err(error) = scratch::sweep(&worker).await {
+                tracing::warn!(%error, "cannot look for what jobs left behind");
             }
             reaped_at = Some(Instant::now());
         }

@@ -39,7 +39,7 @@ async fn wrong_names_are_422_and_change_nothing() {
     let ids = world.import(&[short("t-1", "a")]).await;
     let path = format!("/reward-models/{}", world.trained(&ids, true).await);
     let tail = world.tail().await;
-    for name in [json!(" "), json!("x".repeat(201)), json!("a\u{0}b"), json!(7), Value::Null] {
+    for name in [json!(" "), json!("x".repeat(201)), json!("a\u{1}b"), json!(7), Value::Null] {
         let answer = world.patch(&path).json(&json!({"name": name})).send().await;
         assert!(answer.detail(422, "invalid_field").contains("name"), "{name}");
     }

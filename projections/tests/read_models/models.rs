@@ -40,8 +40,7 @@ async fn a_deleted_model_takes_what_it_made_and_nothing_said_of_it_later_comes_b
     world.append(&record(a, 3, Expected::Any, said(1).await)).await;
     world.append(&record(a, 4, Expected::Any, vec![world.renamed(a, 1, "another name").await])).await;
     world.project(&world.log).await;
-    let name: String =
-        sqlx::query_scalar("SELECT name FROM rm_reward_models").fetch_one(world.system()).await.unwrap();
+    let name: String = sqlx::query_scalar("SELECT name FROM rm_reward_models").fetch_one(world.system()).await.unwrap();
     assert_eq!(name, "another name");
     assert!(world.count(MADE).await >= 8);
 

@@ -14,7 +14,9 @@ use std::sync::mpsc::{Receiver, channel};
 pub(crate) fn command(data: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stash"));
     command.args(arguments).stdin(Stdio::null());
-    for name in ["STASH_URL", "STASH_API_KEY", "STASH_LISTEN", "STASH_LOG", "DATABASE_URL", "RM_COMPUTE", "RM_WORKER_COMPUTE"] {
+    for name in
+        ["STASH_URL", "STASH_API_KEY", "STASH_LISTEN", "STASH_LOG", "DATABASE_URL", "RM_COMPUTE", "RM_WORKER_COMPUTE"]
+    {
         command.env_remove(name);
     }
     // Nothing of a test goes to a provider whose key the tester has set.

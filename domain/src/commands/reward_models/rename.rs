@@ -18,9 +18,5 @@ pub fn check(name: &str) -> Result<String, Rejection> {
 /// The events; the name comes sealed under the model's own key. Of two changes at once the last one stands.
 pub fn decide(reward_model_id: RewardModelId, name: Sealed) -> Vec<Append> {
     let event = RewardModelRenamed { reward_model_id, name };
-    vec![Append {
-        stream: StreamId::RewardModel(reward_model_id),
-        expected: Expected::Any,
-        events: vec![event.into()],
-    }]
+    vec![Append { stream: StreamId::RewardModel(reward_model_id), expected: Expected::Any, events: vec![event.into()] }]
 }

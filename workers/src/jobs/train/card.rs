@@ -2,6 +2,7 @@
 //! the archive says no more about its owner than its weights do.
 
 use super::dataset::{DataPair, Dataset};
+use super::deviation::Deviation;
 use super::evaluate::Evaluation;
 use crate::jobs::Failure;
 use serde_json::json;
@@ -9,7 +10,7 @@ use stash_domain::learning::frame::{Granularity, Source, Split};
 use stash_domain::reward::calibration::Calibration;
 use stash_domain::reward::metrics::{Metrics, wilson};
 use stash_domain::trace::ActionType;
-use stash_model::manifest::Manifest;
+use stash_model::manifest::{Manifest, Precision};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 use std::path::Path;
@@ -72,6 +73,7 @@ fn text(card: &mut String, base: &str, manifest: &Manifest, counts: &Counts, eva
     data(card, counts)?;
     results(card, &evaluation.metrics)?;
     calibration(card, evaluation.calibration.as_ref())?;
+    arithmetic(card, manifest, evaluation.deviation.as_ref())?;
     usage(card, manifest)?;
     versions(card, base, manifest, &evaluation.metrics)
 }
@@ -139,6 +141,21 @@ fn calibration(card: &mut String, calibration: Option<&Calibration>) -> fmt::Res
     writeln!(card, "\nExpected calibration error {error:.3}; mean loss {loss:.3} (knowing nothing: 0.693).\n")
 }
 
+fn arithmetic(card: &mut String, manifest: &Manifest, deviation: Option<&Deviation>) -> fmt::Result {
+    writeln!(card, "## Arithmetic of the scores\n")?;
+    let name = manifest.precision.unwrap_or(Precision::Fp32).name();
+    let Some(Deviation { texts, largest, of_std, .. }) = deviation else {
+        return writeln!(card, "All figures above are of scores in {name}.\n");
+    };
+    let share = of_std.map(|share| format!(" ({:.2} % of the training scores' deviation)", share * 100.0));
+    writeln!(
+        card,
+        "All figures above are of scores in {name}. On {texts} texts of the training they differ from those in fp32 by\n\
+         {largest:.5} at most{}.\n",
+        share.unwrap_or_default()
+    )
+}
+
 fn usage(card: &mut String, manifest: &Manifest) -> fmt::Result {
     writeln!(
         card,
@@ -189,6 +206,12 @@ mod tests {
             metrics: metrics::of(pairs, None, figures),
             action_statistics: None,
             calibration: calibration::of(pairs),
+            deviation: Some(Deviation {
+                precision: Precision::Bf16,
+                texts: 16,
+                largest: 0.001_25,
+                of_std: Some(0.0021),
+            }),
         };
         let manifest = Manifest {
             rendering_version: 1,
@@ -198,7 +221,7 @@ mod tests {
             base_checksum: "ab12".to_owned(),
             seed: 7,
             code_version: "0.1.0".to_owned(),
-            precision: None,
+            precision: Some(Precision::Bf16),
         };
         let counts = Counts {
             traces: 9,
@@ -229,6 +252,8 @@ mod tests {
             "| actions | 0 | - | - |",
             "| 0.5 to 0.6 | 2 | 0.525 | 0.500 |",
             "| 0.8 to 0.9 | 1 | 0.881 | 1.000 |",
+            "scores in bf16. On 16 texts",
+            "0.00125 at most (0.21 % of the training scores' deviation).",
             "| Stash | 0.1.0 |",
             "SHA-256 `ab12`",
         ] {

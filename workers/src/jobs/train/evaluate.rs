@@ -1,6 +1,7 @@
 //! The figures of a checkpoint, by the engine that will serve it.
 
 use super::dataset::Dataset;
+use super::deviation::{self, Deviation};
 use crate::jobs::engine::{blocking, ends_of, score_failure};
 use crate::jobs::{Failure, Running};
 use crate::scoring::TextScorer;
@@ -31,6 +32,8 @@ pub(super) struct Evaluation {
     pub(super) action_statistics: Option<Statistics>,
     /// How sure the model is and how right; none without held-out pairs.
     pub(super) calibration: Option<Calibration>,
+    /// How far the arithmetic is from fp32; none where it is fp32.
+    pub(super) deviation: Option<Deviation>,
 }
 
 #[derive(Serialize)]
@@ -81,10 +84,12 @@ pub(super) async fn run(
     if let Some(statistics) = &action_statistics {
         write(&checkpoint.join(ACTION_STATISTICS), statistics)?;
     }
+    let deviation = deviation::measure(running, scorer, dataset, &scores, all.std, checkpoint).await?;
     Ok(Evaluation {
         metrics: metrics::of(&pairs, action_statistics.as_ref(), figures),
         action_statistics,
         calibration: calibration::of(&pairs),
+        deviation,
     })
 }
 
@@ -94,14 +99,23 @@ fn write(path: &Path, statistics: &Statistics) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(Failure::may_pass)
 }
 
+/// Scores by the place of their target.
+pub(super) type Scores = HashMap<usize, f64>;
+
 /// The score of each target that a pair has, once.
-async fn score_targets(
+async fn score_targets(running: &Running, scorer: &Arc<TextScorer>, dataset: &Dataset) -> Result<Scores, Failure> {
+    let with_text: Vec<usize> =
+        (0..dataset.targets.len()).filter(|index| dataset.targets[*index].text.is_some()).collect();
+    score(running, scorer, dataset, &with_text).await
+}
+
+/// The score of each of these targets that has a text.
+pub(super) async fn score(
     running: &Running,
     scorer: &Arc<TextScorer>,
     dataset: &Dataset,
-) -> Result<HashMap<usize, f64>, Failure> {
-    let with_text: Vec<usize> =
-        (0..dataset.targets.len()).filter(|index| dataset.targets[*index].text.is_some()).collect();
+    with_text: &[usize],
+) -> Result<Scores, Failure> {
     let mut scores = HashMap::with_capacity(with_text.len());
     for part in with_text.chunks(TEXTS_AT_ONCE) {
         running.check()?;

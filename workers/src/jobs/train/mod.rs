@@ -6,13 +6,14 @@
 //! 3. [`trainer`]: the child process; a crash or want of memory there fails one attempt and nothing else. The next attempt on
 //!    the same machine goes on from the state that the trainer saved last.
 //! 4. [`evaluate`]: the checkpoint is exported to ONNX, and everything that is published comes from the engine that will serve
-//!    it: held-out accuracy, both statistics. [`card`] tells them in the checkpoint.
+//!    it: held-out accuracy, both statistics, the [`deviation`] from fp32. [`card`] tells them in the checkpoint.
 //! 5. [`super::scores`]: every trace of the owner, and every action if the model learnt from actions.
 //! 6. [`publish`]: archive, pairs and scores, in the record that also ends the job.
 
 mod archive;
 mod card;
 pub mod dataset;
+mod deviation;
 mod evaluate;
 mod found;
 pub mod job_dir;
