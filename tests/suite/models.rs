@@ -25,7 +25,7 @@ async fn a_model_is_renamed_and_deleted_with_its_checkpoint_and_its_scores() {
     let said = String::from_utf8(refused.stderr).unwrap();
     assert!(refused.status.code() == Some(1) && said.contains("name"), "{said}");
 
-    let owner = std::fs::read_dir(data.join("artifacts/reward-models")).unwrap().next().unwrap().unwrap().path();
+    let owner = std::fs::read_dir(data.join("artifacts/named/reward-models")).unwrap().next().unwrap().unwrap().path();
     let archive = owner.join(format!("{id}.tar.gz"));
     assert!(archive.is_file());
     assert_eq!(run(&data, &["models", "delete", id]).trim(), format!("deleted {id}"));
