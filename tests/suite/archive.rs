@@ -6,40 +6,53 @@ use serde_json::{Value, json};
 use sqlx::Connection as _;
 use stash_domain::reward::credit::Statistics;
 use stash_infra::postgres::embedded;
-use std::path::Path;
+use stash_workers::scoring::{Precision, lacks};
+use std::path::{Path, PathBuf};
 
-/// `stash up` whose arithmetic is the same in one pass and text by text.
-fn up(data: &Path) -> Stash {
+/// `stash up` that scores in this arithmetic.
+fn up(data: &Path, precision: Precision) -> Stash {
     let mut up = command(data, &["up", "--listen", "127.0.0.1:0", "--no-sample"]);
-    up.env("RM_SCORE_PRECISION", "fp32");
+    up.env("RM_SCORE_PRECISION", precision.name());
     let mut stash = Stash::spawn(up, data);
     stash.served();
     stash
 }
 
-/// A model of a few rated actions, and the stash it is in.
-async fn trained(data: &Path) -> (Stash, Vec<String>, String) {
-    let stash = up(data);
+/// Trains a model on a few rated actions.
+async fn train_in(data: &Path, precision: Precision) -> (Stash, Value) {
+    let stash = up(data, precision);
     let client = stash.operator();
     let ids = client.import(&traces(20)).await;
     for (number, id) in ids.iter().enumerate() {
         rate(&client, id, number, true).await;
     }
     let model = train(&client, "mine", &ids).await;
+    (stash, model)
+}
+
+/// A stash with a trained model, and its id.
+async fn trained(data: &Path) -> (Stash, String) {
+    let (stash, model) = train_in(data, Precision::Fp32).await;
     assert_eq!(model["status"], "succeeded", "{model}");
     let id = model["id"].as_str().unwrap().to_owned();
-    (stash, ids, id)
+    (stash, id)
+}
+
+/// A model's checkpoint, from its archive.
+fn unpacked(folder: &Folder, id: &str) -> PathBuf {
+    let file = folder.path().join("weights.tar.gz");
+    run(&folder.data(), &["models", "weights", id, "-o", file.to_str().unwrap()]);
+    stash_workers::jobs::train::unpack(&file, folder.path()).unwrap();
+    folder.path().join("model")
 }
 
 #[tokio::test]
 async fn the_archive_holds_the_statistics_of_the_action_pairs_that_trained() {
     let folder = Folder::new();
     let data = folder.data();
-    let (stash, _, id) = trained(&data).await;
-    let file = folder.path().join("weights.tar.gz");
-    run(&data, &["models", "weights", &id, "-o", file.to_str().unwrap()]);
-    stash_workers::jobs::train::unpack(&file, folder.path()).unwrap();
-    let text = std::fs::read_to_string(folder.path().join("model/action_reward_stats.json")).unwrap();
+    let (stash, id) = trained(&data).await;
+    let checkpoint = unpacked(&folder, &id);
+    let text = std::fs::read_to_string(checkpoint.join("action_reward_stats.json")).unwrap();
     let saved: Statistics = serde_json::from_str(&text).unwrap();
 
     let options = embedded::running(&data).expect("the embedded Postgres runs");
@@ -53,6 +66,8 @@ async fn the_archive_holds_the_statistics_of_the_action_pairs_that_trained() {
     let scores: Vec<f64> = rows.iter().map(|(score, _)| *score).collect();
     let expected = Statistics::of(&scores).unwrap();
     assert_eq!(saved.count, expected.count, "both sides of each pair");
+    assert!(!checkpoint.join("score_precision.json").exists(), "fp32 is what others are measured against");
+    assert!(std::fs::read_to_string(checkpoint.join("README.md")).unwrap().contains("scores in fp32"));
     assert!((saved.mean - expected.mean).abs() < 1e-4, "{saved:?} {expected:?}");
     assert!((saved.std - expected.std).abs() < 1e-4, "{saved:?} {expected:?}");
     for (score, credit) in rows {
@@ -66,10 +81,11 @@ async fn the_workers_folder_is_empty_after_its_jobs_and_none_needs_what_was_in_i
     let folder = Folder::new();
     let data = folder.data();
     let jobs = data.join("jobs");
-    let (stash, ids, id) = trained(&data).await;
+    let (stash, id) = trained(&data).await;
     let client = stash.operator();
     assert_eq!(std::fs::read_dir(&jobs).unwrap().count(), 0, "after a training that succeeded");
-    let body = json!({ "name": "none", "trace_ids": ids, "base_model": "stash/none" });
+    let again = client.get(&format!("reward-models/{id}")).await.ok();
+    let body = json!({ "name": "none", "trace_ids": again["trace_ids"], "base_model": "stash/none" });
     let failed = client.post("reward-models", &body).await.ok();
     let failed = over(&client, &format!("reward-models/{}", failed["id"].as_str().unwrap())).await;
     assert_eq!(failed["status"], "failed");
@@ -87,5 +103,29 @@ async fn the_workers_folder_is_empty_after_its_jobs_and_none_needs_what_was_in_i
     let run: Value = over(&client, &format!("scoring-runs/{}", run["id"].as_str().unwrap())).await;
     assert_eq!(run["status"], "succeeded", "{run}");
     assert_eq!(std::fs::read_dir(&jobs).unwrap().count(), 0, "after a scoring");
+    assert_eq!(stash.terminate().code(), Some(0));
+}
+
+#[tokio::test]
+async fn scores_in_bfloat16_tell_how_far_they_are_from_fp32() {
+    let folder = Folder::new();
+    let (stash, model) = train_in(&folder.data(), Precision::Bf16).await;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if let Some(lacking) = lacks(Precision::Bf16, threads) {
+        let error = model["error"].as_str().unwrap();
+        assert!(error.contains("RM_SCORE_PRECISION") && error.contains(&lacking), "{error}");
+        return;
+    }
+    assert_eq!(model["status"], "succeeded", "{model}");
+    let checkpoint = unpacked(&folder, model["id"].as_str().unwrap());
+    let text = std::fs::read_to_string(checkpoint.join("score_precision.json")).unwrap();
+    let told: Value = serde_json::from_str(&text).unwrap();
+    let texts = told["texts"].as_u64().unwrap();
+    assert!(told["precision"] == "bf16" && (1..=16).contains(&texts), "{told}");
+    // Equal scores would say that fp32 was compared with itself.
+    let (largest, of_std) = (told["largest"].as_f64().unwrap(), told["of_std"].as_f64().unwrap());
+    assert!(largest > 0.0 && of_std < 0.1, "{told}");
+    let card = std::fs::read_to_string(checkpoint.join("README.md")).unwrap();
+    assert!(card.contains(&format!("scores in bf16. On {texts} texts")), "{card}");
     assert_eq!(stash.terminate().code(), Some(0));
 }
