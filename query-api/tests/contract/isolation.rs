@@ -21,6 +21,7 @@ async fn fill(world: &World, owner: OwnerId) {
     world.annotate_as(owner, owner.0, &NewAnnotation::on(&trace).rated(1)).await;
     let model = world.model(owner, "Refunds", "succeeded", &[trace.id]).await;
     for statement in [
+        "INSERT INTO rm_deleted_reward_models VALUES ($1, $3, $2, 'x', NULL, 0, 0)",
         "INSERT INTO rm_judgments VALUES ($1, $3, $2)",
         "INSERT INTO rm_trace_subjects VALUES ($1, $2, $2)",
         "INSERT INTO rm_otel_spans VALUES ($1, $2, '\\x01', 0, '\\x00')",
