@@ -3,6 +3,8 @@
 //! A piece is at most [`ROWS_MAX`] rows and about [`BYTES_MAX`] bytes, or one row that is larger. Every piece is read whole before
 //! it is used, so that a slow client never keeps a statement running.
 
+mod said;
+
 use crate::body::{BodyError, Writer};
 use crate::types::{JsonText, Span, Step};
 use serde_json::{Map, Value};
@@ -77,12 +79,16 @@ impl Steps {
     }
 }
 
-/// A span and its number in the trace.
+/// A span and its number in the trace; and where its input and output are to be made, what of.
 #[derive(FromRow)]
 struct SpanRow {
     idx: i32,
     #[sqlx(flatten)]
     span: Span,
+    said_bytes: Option<i32>,
+    subject_id: Option<Uuid>,
+    frame: Option<i32>,
+    place: Option<i32>,
 }
 
 /// Where a span stands in its trace: its number, then its times and its id.
@@ -118,7 +124,7 @@ impl Spans {
         if self.left <= 0 {
             return Ok(Vec::new());
         }
-        let rows: Vec<SpanRow> = sqlx::query_as(include_str!("content/spans.sql"))
+        let mut rows: Vec<SpanRow> = sqlx::query_as(include_str!("content/spans.sql"))
             .bind(self.owner.0)
             .bind(self.trace)
             .bind(self.after.idx)
@@ -127,11 +133,12 @@ impl Spans {
             .bind(&self.after.id)
             .bind(ROWS_MAX)
             .bind(BYTES_MAX)
-            .fetch_all(connection)
+            .fetch_all(&mut *connection)
             .await?;
+        said::fill(connection, self.owner, self.trace, &mut rows).await?;
         match rows.last() {
             None => self.left = 0,
-            Some(SpanRow { idx, span }) => {
+            Some(SpanRow { idx, span, .. }) => {
                 self.left -= i64::try_from(rows.len()).unwrap_or(i64::MAX);
                 let (start_ns, end_ns) = (span.start_ns.clone(), span.end_ns.clone());
                 self.after = Place { idx: *idx, start_ns, end_ns, id: span.id.clone() };

@@ -118,6 +118,11 @@ impl Attributes {
         Self(self.0.iter().filter(|entry| is_small(entry)).take(CONTEXT_ATTRIBUTES_MAX).cloned().collect())
     }
 
+    /// About how many bytes of memory they take.
+    pub(crate) fn bytes_held(&self) -> usize {
+        self.0.iter().map(|(name, value)| name.len() + value.bytes_held()).sum()
+    }
+
     /// What they count as where each span has its own, as it does where spans are kept: see
     /// [`JSON_PARTS_FREE`](crate::limits::JSON_PARTS_FREE).
     pub(super) fn parts(&self) -> usize {

@@ -8,16 +8,19 @@
 //! shape. What reads them is total.
 
 mod attributes;
+mod feed;
 pub mod frame;
 mod id;
 pub mod json;
 mod log;
 pub mod protobuf;
+mod repeats;
 mod span;
 
 pub use crate::formats::common::json::Json;
 pub use crate::formats::otel::{
-    AssembleError, Grown, Known, MessageFault, TraceState, check_log_messages, check_messages, grow, rebuild,
+    AssembleError, Grown, GrownSpan, Known, MessageFault, TraceState, check_log_messages, check_messages, grow,
+    rebuild, said,
 };
 pub use attributes::{Attributes, BYTES, CONTEXT_ATTRIBUTES_MAX, CONTEXT_VALUE_BYTES_MAX, Context, double};
 pub use id::{OtelId, OtelSpanId, OtelTraceId};

@@ -1,6 +1,7 @@
 //! A span.
 
 use super::attributes::shared;
+use super::feed::Feed;
 use super::{Attributes, Context, OtelSpanId, OtelTraceId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -69,7 +70,29 @@ impl OtelSpan {
 impl OtelSpan {
     /// What tells two recordings of the span apart: never 0.
     pub fn digest(&self) -> u64 {
-        digest_of(self)
+        let mut feed = Feed::default();
+        feed.number(u64::from_be_bytes(*self.span_id.bytes()));
+        feed.number(self.parent.map_or(0, |parent| u64::from_be_bytes(*parent.bytes())));
+        feed.text(&self.name);
+        feed.number(self.kind as u64);
+        feed.number(self.start_ns);
+        feed.number(self.end_ns);
+        feed.attributes(&self.attributes);
+        feed.number(self.events.len() as u64);
+        for event in &self.events {
+            feed.text(&event.name);
+            feed.number(event.time_ns);
+            feed.attributes(&event.attributes);
+        }
+        feed.number(self.links.len() as u64);
+        for link in &self.links {
+            feed.bytes(link.trace_id.bytes());
+            feed.bytes(link.span_id.bytes());
+        }
+        feed.number(self.status.code as u64);
+        feed.text(&self.status.message);
+        feed.attributes(&self.context);
+        feed.first()
     }
 
     /// Whether this recording of a span stands over another one of the same span: the one that ended later does, then the one

@@ -105,6 +105,7 @@ pub(crate) const TABLES: &[&str] = &[
     "rm_trace_subjects",
     "rm_steps",
     "rm_spans",
+    "rm_otel_frames",
     "rm_otel_spans",
     "rm_otel_traces",
     "rm_annotations",

@@ -1,6 +1,6 @@
 //! Reads files: everything into memory, since the spans of a trace may stand anywhere, then trace after trace.
 
-use super::state::{AssembleError, TraceState};
+use super::state::{AssembleError, GrownSpan, TraceState};
 use crate::formats::common::cursor::Cursor;
 use crate::formats::common::fault::{Fault, issue, sink_error, stop};
 use crate::formats::common::record::{Bad, Out, Target};
@@ -224,7 +224,7 @@ impl Reader<'_> {
         for step in std::mem::take(&mut grown.steps) {
             out.step(step).map_err(|error| stop(start, "", error))?;
         }
-        for span in std::mem::take(&mut grown.spans) {
+        for GrownSpan { span, .. } in std::mem::take(&mut grown.spans) {
             out.span(span).map_err(|error| stop(start, "", error))?;
         }
         at_start(out.complete())

@@ -35,7 +35,8 @@ mod unmapped;
 mod properties;
 
 pub(super) use file::is_binary;
-pub use state::{AssembleError, Grown, Known, TraceState};
+pub use source::said;
+pub use state::{AssembleError, Grown, GrownSpan, Known, TraceState};
 pub use strict::{MessageFault, check_log_messages, check_messages};
 
 use super::Format;

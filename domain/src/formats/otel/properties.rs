@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use super::{AssembleError, TraceState, grow, rebuild};
+use super::{AssembleError, GrownSpan, TraceState, grow, rebuild, said};
 use crate::otel::{
     Attributes, Context, Json, OtelEvent, OtelLog, OtelSpan, OtelSpanId, OtelTraceId, Status, StatusCode,
 };
@@ -163,11 +163,18 @@ struct Kept {
 }
 
 impl Kept {
-    fn take(&mut self, grown: super::Grown) {
+    /// `sent`: all spans that were sent, of which inputs and outputs are made when they are read.
+    fn take(&mut self, grown: super::Grown, sent: &[OtelSpan]) {
         self.head = grown.head;
         self.steps.truncate(usize::try_from(grown.keep).unwrap());
         self.steps.extend(grown.steps);
-        for span in grown.spans {
+        for GrownSpan { mut span, said_bytes } in grown.spans {
+            if said_bytes.is_some() {
+                assert_eq!((&span.input, &span.output), (&None, &None));
+                let recordings = sent.iter().filter(|sent| sent.span_id.to_string() == span.id);
+                let stands = recordings.reduce(|held, new| if new.stands_over(held) { new } else { held });
+                (span.input, span.output) = said(stands.unwrap());
+            }
             assert!(self.spans.insert(span.id.clone(), span).is_none(), "a span is new once");
         }
         for (id, indices) in grown.step_indices {
@@ -180,7 +187,7 @@ impl Kept {
 
 fn whole(spans: &[OtelSpan], logs: &[OtelLog]) -> Kept {
     let mut kept = Kept::default();
-    kept.take(rebuild(trace_id(), spans.to_vec(), logs.to_vec()).unwrap().1);
+    kept.take(rebuild(trace_id(), spans.to_vec(), logs.to_vec()).unwrap().1, spans);
     kept
 }
 
@@ -209,14 +216,14 @@ fn live(batches: Vec<Vec<Item>>) -> (Kept, TraceState, usize) {
         match grow(&mut next, trace_id(), spans, logs) {
             Ok(grown) => {
                 assert!(next.is_shown() || grown.steps.is_empty());
-                kept.take(grown);
+                kept.take(grown, &stored_spans);
                 state = next;
             }
             Err(AssembleError::Rebuild) => {
                 rebuilds += 1;
                 let (built, grown) = rebuild(trace_id(), stored_spans.clone(), stored_logs.clone()).unwrap();
                 kept = Kept::default();
-                kept.take(grown);
+                kept.take(grown, &stored_spans);
                 state = built;
             }
             Err(error) => panic!("{error}"),
@@ -258,7 +265,7 @@ proptest! {
         let grown = grow(&mut next, trace_id(), spans.clone(), logs.clone()).unwrap();
         prop_assert_eq!(&next, &state);
         let mut same = kept.clone();
-        same.take(grown);
+        same.take(grown, &spans);
         prop_assert_eq!(same, kept);
     }
 

@@ -38,14 +38,39 @@ pub(super) struct Read {
     pub(super) source: SourceSpan,
     /// None for a span of which only log records are known, and for one without any time.
     pub(super) span: Option<Span>,
+    /// Whether the span's input and output were left out of it: see [`Texts::Left`].
+    pub(super) texts_left: bool,
     pub(super) warnings: Vec<String>,
     /// Whether it is a call of a model.
     pub(super) is_call: bool,
 }
 
+/// What becomes of the input and the output of a span as it was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// They are made.
+    Made,
+    /// They are left out where [`said`] makes the same of the span alone.
+    Left,
+}
+
+/// The input and the output of a span without log records, as the trace shows them.
+pub fn said(span: &OtelSpan) -> (Option<String>, Option<String>) {
+    let named = kind::kind_of(span);
+    let named = named.as_deref();
+    let recording = Recording { span, logs: &[], speaks: kind::speaks(named) };
+    let found = if kind::may_speak(named) { carried(recording) } else { None };
+    let (mut input, mut output) = texts(span, named == Some("tool"), found.as_ref());
+    for text in input.iter_mut().chain(&mut output) {
+        drop_nul(text);
+    }
+    (input, output)
+}
+
 /// Reads a span with its log records.
-pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool) -> Read {
+pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Texts) -> Read {
     let mut warnings = Vec::new();
+    let texts_left = wanted == Texts::Left && recorded && logs.is_empty();
     let named = kind::kind_of(span);
     let named = named.as_deref();
     let may_speak = kind::may_speak(named);
@@ -55,10 +80,17 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool) -> Read {
     let is_call = source_kind == SourceKind::Llm;
     let shown_kind = named.map(str::to_owned).or_else(|| found.is_some().then(|| "llm".to_owned()));
     let times = times(span, &mut warnings);
-    let shown =
-        if recorded { times.map(|times| shown(span, shown_kind, times, found.as_ref(), &mut warnings)) } else { None };
+    let mut shown = if recorded { times.map(|times| shown(span, shown_kind, times, &mut warnings)) } else { None };
     if recorded && times.is_none() {
         warnings.push("the span has neither start nor end; it was left out of the trace's spans".to_owned());
+    }
+    if let (Some(shown), false) = (&mut shown, texts_left) {
+        (shown.input, shown.output) = texts(span, named == Some("tool"), found.as_ref());
+        let texts = shown.input.iter_mut().chain(&mut shown.output);
+        if texts.map(drop_nul).filter(|dropped| *dropped).count() > 0 && !warnings.iter().any(|warning| warning == NUL)
+        {
+            warnings.push(NUL.to_owned());
+        }
     }
     let (input, output) = found.map(|found| steps(found, &mut warnings)).unwrap_or_default();
     let (start_ns, end_ns) = times.unwrap_or_default();
@@ -78,7 +110,7 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool) -> Read {
     if is_call {
         source.facts = facts::of_call(span);
     }
-    Read { source, span: shown, warnings, is_call }
+    Read { source, span: shown, texts_left, warnings, is_call }
 }
 
 /// Start and end as a trace may have them; none if neither was recorded. 0 and the largest number stand for "unknown".
@@ -99,14 +131,28 @@ fn times(span: &OtelSpan, warnings: &mut Vec<String>) -> Option<(u64, u64)> {
     }
 }
 
-fn shown(
-    span: &OtelSpan,
-    kind: Option<String>,
-    (start_ns, end_ns): (u64, u64),
-    found: Option<&Carried>,
-    warnings: &mut Vec<String>,
-) -> Span {
-    let is_tool = kind.as_deref() == Some("tool");
+/// The span without its input and output.
+fn shown(span: &OtelSpan, kind: Option<String>, (start_ns, end_ns): (u64, u64), warnings: &mut Vec<String>) -> Span {
+    let mut shown = Span {
+        id: span.span_id.to_string(),
+        parent_id: span.parent.map(|parent| parent.to_string()),
+        name: span.name.clone(),
+        kind,
+        start_ns,
+        end_ns,
+        input: None,
+        output: None,
+        step_indices: Vec::new(),
+    };
+    let names = [Some(&mut shown.name), shown.kind.as_mut()];
+    if names.into_iter().flatten().map(drop_nul).filter(|dropped| *dropped).count() > 0 {
+        warnings.push(NUL.to_owned());
+    }
+    shown
+}
+
+/// Input and output as they were recorded.
+fn texts(span: &OtelSpan, is_tool: bool, found: Option<&Carried>) -> (Option<String>, Option<String>) {
     let value = |names: &[&str]| names.iter().find_map(|name| span.attributes.value(name));
     let spoken = |messages: &[Spoken]| match messages {
         [] => None,
@@ -119,22 +165,7 @@ fn shown(
         input = input.or_else(|| spoken(&found.input));
         output = output.or_else(|| spoken(&found.output));
     }
-    let mut shown = Span {
-        id: span.span_id.to_string(),
-        parent_id: span.parent.map(|parent| parent.to_string()),
-        name: span.name.clone(),
-        kind,
-        start_ns,
-        end_ns,
-        input: input.and_then(raw),
-        output: output.and_then(raw),
-        step_indices: Vec::new(),
-    };
-    let texts = [Some(&mut shown.name), shown.kind.as_mut(), shown.input.as_mut(), shown.output.as_mut()];
-    if texts.into_iter().flatten().map(drop_nul).filter(|dropped| *dropped).count() > 0 {
-        warnings.push(NUL.to_owned());
-    }
-    shown
+    (input.and_then(raw), output.and_then(raw))
 }
 
 /// What is said when NUL was dropped.

@@ -1,7 +1,7 @@
 //! A trace that grows: what is remembered of it, and how spans and log records are added.
 
 use super::facts::Facts;
-use super::source::{self, NUL};
+use super::source::{self, NUL, Texts};
 use super::strays::{ANSWER, Records, Strays};
 use crate::formats::common::clean::{drop_nul, drop_nul_in_object};
 use crate::formats::merge::{MergeState, SourceSpan};
@@ -52,6 +52,16 @@ pub enum Known {
     Other,
 }
 
+/// A span that is new to the trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GrownSpan {
+    /// The span, its steps set.
+    pub span: Span,
+    /// About how many bytes its input and output have, where they are not made here because [`said`](super::said) makes them of
+    /// what was sent, which is kept anyway. Histories repeat each other: made for each span they would be most of the trace.
+    pub said_bytes: Option<u32>,
+}
+
 /// What an addition does to the trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grown {
@@ -61,8 +71,8 @@ pub struct Grown {
     pub keep: u32,
     /// Steps that follow them.
     pub steps: Vec<Step>,
-    /// New spans, by start. Their steps are set.
-    pub spans: Vec<Span>,
+    /// New spans, by start.
+    pub spans: Vec<GrownSpan>,
     /// Spans that were there before and whose steps are others now: all of their steps.
     pub step_indices: BTreeMap<String, Vec<u32>>,
     /// What was changed or left out, each with the span that it concerns.
@@ -114,30 +124,32 @@ impl TraceState {
         self.logs.contains(&digest)
     }
 
-    /// Adds to the trace. See [`grow`](super::grow). What a span was is remembered only if more may come: it costs as much as
-    /// reading it.
+    /// Adds to the trace. See [`grow`](super::grow). What a span was is remembered only if more may come, as it may live: it costs
+    /// as much as reading it. Live, inputs and outputs are left where they are: see [`GrownSpan::said_bytes`].
     pub(super) fn add(
         &mut self,
         trace_id: OtelTraceId,
         spans: Vec<OtelSpan>,
         logs: Vec<OtelLog>,
-        more_may_come: bool,
+        live: bool,
     ) -> Result<Grown, AssembleError> {
         let mut batch = self.unseen(spans)?;
         if self.spans.len().saturating_add(batch.len()) > usize::try_from(SPANS_PER_TRACE_MAX).unwrap_or(usize::MAX) {
             return Err(AssembleError::TooManySpans);
         }
-        let digest_of = |span: &OtelSpan| if more_may_come { span.digest() } else { 1 };
+        let digest_of = |span: &OtelSpan| if live { span.digest() } else { 1 };
         let digests: Vec<u64> = batch.iter().map(digest_of).collect();
         self.cut_rings(&mut batch)?;
         let mut records = self.unseen_records(logs, &batch)?;
         let mut grown = Grown::default();
         let mut sources = Vec::with_capacity(batch.len());
         let mut shown = Vec::with_capacity(batch.len());
+        let texts = if live { Texts::Left } else { Texts::Made };
         for (span, digest) in batch.into_iter().zip(digests) {
             let records = records.remove(&span.span_id).unwrap_or_default();
             self.spans.insert(span.span_id, Seen { digest, parent: span.parent });
-            self.take(&span, &records, true, &mut sources, &mut shown, &mut grown);
+            let read = source::read(&span, &records, true, texts);
+            self.take(&span, read, &mut sources, &mut shown, &mut grown);
         }
         // Spans that were not sampled, or come later.
         for (id, records) in records {
@@ -146,7 +158,8 @@ impl TraceState {
             (span.start_ns, span.end_ns) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
             span.context = records.first().map(|record| record.context.clone()).unwrap_or_default();
             self.spans.insert(id, Seen { digest: 0, parent: None });
-            self.take(&span, &records, false, &mut sources, &mut shown, &mut grown);
+            let read = source::read(&span, &records, false, texts);
+            self.take(&span, read, &mut sources, &mut shown, &mut grown);
         }
         let added = self.merge.add(sources).map_err(|_| AssembleError::Rebuild)?;
         grown.head = self.facts.head(trace_id);
@@ -166,8 +179,9 @@ impl TraceState {
         {
             grown.warnings.push((*span, NUL.to_owned()));
         }
-        shown.sort_by(|a: &Span, b| (a.start_ns, a.end_ns, &a.id).cmp(&(b.start_ns, b.end_ns, &b.id)));
-        for span in &mut shown {
+        let place = |grown: &GrownSpan| (grown.span.start_ns, grown.span.end_ns);
+        shown.sort_by(|a: &GrownSpan, b| place(a).cmp(&place(b)).then_with(|| a.span.id.cmp(&b.span.id)));
+        for GrownSpan { span, .. } in &mut shown {
             span.step_indices = grown.step_indices.remove(&span.id).unwrap_or_default();
         }
         grown.spans = shown;
@@ -177,17 +191,17 @@ impl TraceState {
     fn take(
         &mut self,
         span: &OtelSpan,
-        records: &[OtelLog],
-        recorded: bool,
+        read: source::Read,
         sources: &mut Vec<SourceSpan>,
-        shown: &mut Vec<Span>,
+        shown: &mut Vec<GrownSpan>,
         grown: &mut Grown,
     ) {
-        let read = source::read(span, records, recorded);
         self.facts.see(span, read.is_call);
         self.has_calls |= !(read.source.input.is_empty() && read.source.output.is_empty());
         grown.warnings.extend(read.warnings.into_iter().map(|warning| (span.span_id, warning)));
-        shown.extend(read.span);
+        let bytes = || u32::try_from(span.attributes.bytes_held()).unwrap_or(u32::MAX);
+        let said_bytes = read.texts_left.then(bytes);
+        shown.extend(read.span.map(|span| GrownSpan { span, said_bytes }));
         sources.push(read.source);
     }
 

@@ -2,6 +2,8 @@ WITH steps AS (
     DELETE FROM rm_steps WHERE owner_id = $1 AND trace_id = $2
 ), spans AS (
     DELETE FROM rm_spans WHERE owner_id = $1 AND trace_id = $2
+), frames AS (
+    DELETE FROM rm_otel_frames WHERE owner_id = $1 AND trace_id = $2
 ), sent AS (
     DELETE FROM rm_otel_spans WHERE owner_id = $1 AND trace_id = $2
 ), sent_traces AS (

@@ -4,6 +4,7 @@ use crate::copy::CopyRows;
 use crate::error::ApplyError;
 use sqlx::PgConnection;
 use stash_domain::ids::{OwnerId, SubjectId, TraceId};
+use stash_domain::otel::GrownSpan;
 use stash_domain::rendering::canonical_json;
 use stash_domain::time::Timestamp;
 use stash_domain::trace::Span;
@@ -98,18 +99,21 @@ impl Rows {
     pub(super) fn add_spans(&mut self, frame: SpansFrame) -> Result<(), ApplyError> {
         self.batch.gathered.insert(frame.trace_id);
         for (index, span) in (i64::from(frame.first_index)..).zip(frame.spans) {
-            self.add_span(frame.trace_id, index_of(index)?, &span)?;
+            self.add_span(frame.trace_id, index_of(index)?, &span, None)?;
         }
         Ok(())
     }
 
     /// Spans that were sent live: they have no number.
-    pub(super) fn add_live_spans(&mut self, trace: TraceId, spans: &[Span]) -> Result<(), ApplyError> {
+    pub(super) fn add_live_spans(&mut self, trace: TraceId, spans: &[GrownSpan]) -> Result<(), ApplyError> {
         self.batch.gathered.insert(trace);
-        spans.iter().try_for_each(|span| self.add_span(trace, 0, span))
+        let mut add = |grown: &GrownSpan| self.add_span(trace, 0, &grown.span, grown.said_bytes);
+        spans.iter().try_for_each(&mut add)
     }
 
-    fn add_span(&mut self, trace: TraceId, idx: i32, span: &Span) -> Result<(), ApplyError> {
+    /// `said_bytes`: see [`GrownSpan::said_bytes`].
+    fn add_span(&mut self, trace: TraceId, idx: i32, span: &Span, said_bytes: Option<u32>) -> Result<(), ApplyError> {
+        let said_bytes = said_bytes.map(|bytes| i32::try_from(bytes).unwrap_or(i32::MAX));
         let indices: Result<Vec<i32>, ApplyError> =
             span.step_indices.iter().map(|index| index_of(i64::from(*index))).collect();
         let row = self.batch.spans.row(trace.0).uuid(self.owner.0).uuid(trace.0).int(idx);
@@ -121,6 +125,7 @@ impl Rows {
             .numeric(span.end_ns)
             .maybe_text(span.input.as_deref())
             .maybe_text(span.output.as_deref())
+            .maybe(said_bytes.map(i32::to_be_bytes).as_ref().map(<[u8; 4]>::as_slice))
             .ints(&indices?)
             .end()
     }

@@ -48,7 +48,8 @@ ALTER TABLE rm_steps
     ALTER COLUMN content SET COMPRESSION lz4, ALTER COLUMN tool_input SET COMPRESSION lz4, ALTER COLUMN metadata SET COMPRESSION lz4;
 
 -- Spans of an import are numbered in their order. Those that were sent live all have 0 and are read by time, so that one that
--- comes late moves no other.
+-- comes late moves no other. Where `said_bytes` is set, input and output have about so many bytes and are made of what was sent
+-- (`rm_otel_spans`) when they are read.
 CREATE TABLE rm_spans (
     owner_id uuid NOT NULL,
     trace_id uuid NOT NULL,
@@ -61,6 +62,7 @@ CREATE TABLE rm_spans (
     end_ns numeric(20) NOT NULL,
     input text,
     output text,
+    said_bytes integer,
     step_indices integer[] NOT NULL,
     PRIMARY KEY (owner_id, trace_id, idx, span_id)
 );

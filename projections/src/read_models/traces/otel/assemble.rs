@@ -8,18 +8,18 @@
 //! A part that would make the trace larger than a trace may be is left out whole, and so is what comes after it.
 
 use super::memo::{Extent, Held, Memo};
-use super::packed::{Packed, Packer};
+use super::packed::Packer;
 use super::parts::Addition;
 use super::sets::{All, Fresh};
+use super::stored::{Frame, FrameKey, Item, Row, Stored, items};
 use crate::error::ApplyError;
 use stash_domain::ids::{Digest, SubjectId, TraceId};
 use stash_domain::otel::OtelTraceId;
-use stash_domain::otel::{Grown, TraceState, grow};
+use stash_domain::otel::{Grown, GrownSpan, TraceState, grow};
 use stash_domain::time::Timestamp;
-use stash_domain::trace::Span;
 use stash_domain::trace::frame::{StepsFrame, SummaryFrame};
 use stash_domain::trace::tally::Tally;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What becomes of an addition.
 pub(super) enum Outcome {
@@ -37,7 +37,8 @@ pub(super) struct Pending {
     /// Spans and log records that the tables have.
     pub(super) stored: i64,
     /// What came, each with the number of its part, in the order of the parts.
-    rows: Vec<(usize, Packed)>,
+    rows: Vec<(usize, Row)>,
+    frames: Vec<Frame>,
 }
 
 /// What stays the same of an addition.
@@ -60,7 +61,9 @@ struct Mark {
 pub(super) struct Change {
     pub(super) trace: TraceId,
     pub(super) external_id: String,
-    pub(super) sent: Vec<Packed>,
+    pub(super) sent: Vec<Row>,
+    /// Those that what was sent stands in.
+    pub(super) frames: Vec<Frame>,
     /// Whether the table has none of what was sent.
     pub(super) sent_is_new: bool,
     pub(super) extent: Extent,
@@ -81,7 +84,7 @@ pub(super) struct Shown {
     /// Where steps are to be cut, if there are any behind.
     pub(super) cut: Option<u32>,
     pub(super) steps: StepsFrame,
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<GrownSpan>,
     pub(super) moved: BTreeMap<String, Vec<u32>>,
     pub(super) summary: SummaryFrame,
 }
@@ -101,14 +104,14 @@ pub(super) fn add(held: Option<Held>, addition: Addition, packer: &mut Packer) -
     if memo.as_ref().is_some_and(|memo| memo.full) {
         return Ok(Outcome::Nothing);
     }
-    let marks = parts.iter().map(|part| Mark { subject: part.subject, at: part.at }).collect();
+    let marks = parts.iter().map(|part| Mark { subject: part.frame.subject, at: part.at }).collect();
     let of = Of { trace, otel_id, step_id_key, created_at, marks };
-    let mut fresh = Fresh::of(parts, memo.as_ref().map(|memo| &memo.state));
+    let (fresh, frames) = Fresh::of(parts, memo.as_ref().map(|memo| &memo.state));
     let Some(last) = fresh.last_part() else { return Ok(Outcome::Nothing) };
-    let rows = fresh.rows();
+    let rows = fresh.rows(&frames);
     let stored = i64::from(extent.spans) + i64::from(extent.logs);
     let (Some(memo), false) = (memo, fresh.is_contested()) else {
-        return Ok(Outcome::NeedsAll(Box::new(Pending { of, stored, rows })));
+        return Ok(Outcome::NeedsAll(Box::new(Pending { of, stored, rows, frames })));
     };
     fresh.extend(&mut extent);
     let Memo { mut state, tally, steps, spans, .. } = memo;
@@ -120,49 +123,74 @@ pub(super) fn add(held: Option<Held>, addition: Addition, packer: &mut Packer) -
     let goes_on = is_new || stood || !state.is_shown();
     match grown {
         Ok(grown) if goes_on && grown.keep == tally.steps() => {
-            let sent = rows.into_iter().map(|(_, row)| row).collect();
+            let sent = Sent::of(rows.into_iter().map(|(_, row)| row).collect(), frames);
             let built = Built { state, grown, tally, whole: is_new, sent_is_new: true, steps, spans, full: false };
             built.write(&of, sent, extent, last, packer)
         }
-        _ => Ok(Outcome::NeedsAll(Box::new(Pending { of, stored, rows }))),
+        _ => Ok(Outcome::NeedsAll(Box::new(Pending { of, stored, rows, frames }))),
     }
 }
 
-/// Builds a trace again, from all its rows and what came.
-pub(super) fn again(pending: Pending, stored: &[Packed], packer: &mut Packer) -> Result<Outcome, ApplyError> {
-    let Pending { of, rows, .. } = pending;
-    let mut all = All::of(stored)?;
-    let (sent, last) = all.take(&rows)?;
+/// Builds a trace again, from all that the tables have of it and what came.
+pub(super) fn again(pending: Pending, stored: &Stored, packer: &mut Packer) -> Result<Outcome, ApplyError> {
+    let Pending { of, rows, frames, .. } = pending;
+    let stored = items(&stored.rows, &stored.frames)?;
+    let found = items(&rows.iter().map(|(_, row)| *row).collect::<Vec<_>>(), &frames)?;
+    let came: Vec<(usize, Row, Item)> =
+        rows.into_iter().zip(found).map(|((part, row), item)| (part, row, item)).collect();
+    let mut all = All::of(&stored);
+    let (sent, last) = all.take(&came);
     let Some(last) = last else { return Ok(Outcome::Nothing) };
     let extent = all.extent();
     match all.rebuild(of.otel_id) {
-        Ok((state, grown)) => Built::anew(&of, state, grown).write(&of, sent, extent, last, packer),
-        Err(_) => fill(&of, stored, &rows, packer),
+        Ok((state, grown)) => Built::anew(&of, state, grown).write(&of, Sent::of(sent, frames), extent, last, packer),
+        Err(_) => fill(&of, &stored, came, frames, packer),
     }
 }
 
 /// Takes as many parts as the trace may have, and none from then on.
-fn fill(of: &Of, stored: &[Packed], rows: &[(usize, Packed)], packer: &mut Packer) -> Result<Outcome, ApplyError> {
+fn fill(
+    of: &Of,
+    stored: &[Item],
+    mut came: Vec<(usize, Row, Item)>,
+    frames: Vec<Frame>,
+    packer: &mut Packer,
+) -> Result<Outcome, ApplyError> {
     let mut fits = 0;
     loop {
-        let next = rows.iter().map(|(part, _)| *part).filter(|part| *part >= fits).min();
+        let next = came.iter().map(|(part, ..)| *part).filter(|part| *part >= fits).min();
         let Some(next) = next else { break };
-        let mut all = All::of(stored)?;
-        let tried: Vec<_> = rows.iter().filter(|(part, _)| *part <= next).cloned().collect();
-        all.take(&tried)?;
+        let mut all = All::of(stored);
+        let tried: Vec<_> = came.iter().filter(|(part, ..)| *part <= next).cloned().collect();
+        all.take(&tried);
         if all.rebuild(of.otel_id).is_err() {
             break;
         }
         fits = next + 1;
     }
-    let taken: Vec<_> = rows.iter().filter(|(part, _)| *part < fits).cloned().collect();
-    let mut all = All::of(stored)?;
-    let (sent, last) = all.take(&taken)?;
+    came.retain(|(part, ..)| *part < fits);
+    let mut all = All::of(stored);
+    let (sent, last) = all.take(&came);
     let extent = all.extent();
     let Ok((state, grown)) = all.rebuild(of.otel_id) else { return Ok(Outcome::Nothing) };
     let built = Built { full: true, ..Built::anew(of, state, grown) };
     tracing::warn!(trace = %of.trace, "a trace has as much as a trace may have; what is sent of it from now on is left out");
-    built.write(of, sent, extent, last.unwrap_or_default(), packer)
+    built.write(of, Sent::of(sent, frames), extent, last.unwrap_or_default(), packer)
+}
+
+/// Rows to be written of what was sent, and the frames that they stand in.
+struct Sent {
+    rows: Vec<Row>,
+    frames: Vec<Frame>,
+}
+
+impl Sent {
+    /// A frame that nothing stands in any more is not kept.
+    fn of(rows: Vec<Row>, mut frames: Vec<Frame>) -> Self {
+        let needed: BTreeSet<FrameKey> = rows.iter().map(|row| row.frame).collect();
+        frames.retain(|frame| needed.contains(&frame.key()));
+        Self { rows, frames }
+    }
 }
 
 /// A trace put together.
@@ -190,7 +218,7 @@ impl Built {
     fn write(
         self,
         of: &Of,
-        sent: Vec<Packed>,
+        sent: Sent,
         extent: Extent,
         last: usize,
         packer: &mut Packer,
@@ -228,7 +256,8 @@ impl Built {
         Ok(Outcome::Write(Box::new(Change {
             trace: of.trace,
             external_id: of.otel_id.to_string(),
-            sent,
+            sent: sent.rows,
+            frames: sent.frames,
             sent_is_new,
             extent,
             has_messages,

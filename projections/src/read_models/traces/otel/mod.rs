@@ -1,4 +1,4 @@
-//! `rm_otel_spans`, `rm_otel_traces`, `rm_otel_states`: what was sent live, and the traces that it makes.
+//! `rm_otel_frames`, `rm_otel_spans`, `rm_otel_traces`, `rm_otel_states`: what was sent live, and the traces that it makes.
 //!
 //! 1. Requests of an owner are gathered, over many records, and their frames opened.
 //! 2. What is remembered of their traces is loaded, and what is new is added to it, side by side on all cores ([`assemble`]).
@@ -14,6 +14,7 @@ mod memo;
 mod packed;
 mod parts;
 mod sets;
+mod stored;
 mod write;
 
 use super::rows::Rows;
@@ -21,17 +22,19 @@ use crate::error::ApplyError;
 use crate::read_models::{Tools, bundle_error};
 use assemble::{Change, Outcome, Pending};
 use memo::Held;
-use packed::{Packed, Packer};
+use packed::Packer;
 use parts::{Addition, Found, Sealed};
 use sqlx::PgConnection;
 use stash_domain::events::OtelReceived;
 use stash_domain::ids::{OwnerId, SubjectId};
 use stash_domain::otel::OtelSpanId;
+use stash_domain::otel::frame::OtelFrame;
 use stash_domain::sealed::Opened;
 use stash_domain::time::Timestamp;
-use stash_infra::bundle::{BundleReader, Frame};
+use stash_infra::bundle::BundleReader;
 use stash_infra::seal::Purpose;
 use std::collections::HashMap;
+use stored::{Row, Stored};
 use uuid::Uuid;
 
 pub(in crate::read_models) const DDL: &str = include_str!("table.sql");
@@ -39,7 +42,7 @@ pub(in crate::read_models) const DDL: &str = include_str!("table.sql");
 /// Stored spans that are loaded at once to build traces again, unless one trace has more.
 const STORED_ROWS_TARGET: i64 = 4_000;
 
-/// Plain bytes of frames that are applied at once. While spans become rows, several forms of them are held.
+/// Bytes of frames, with what repeats in them, that are applied at once. While spans become rows, several forms of them are held.
 const PART_BYTES: usize = 4 * 1024 * 1024;
 
 /// Requests of one owner that are to be applied.
@@ -103,7 +106,7 @@ impl<'a> Live<'a> {
         let additions = parts::by_trace(opened);
         let mut rows = Rows::new(self.owner);
         for addition in &additions {
-            addition.parts.iter().for_each(|part| rows.add_subject(addition.trace, part.subject));
+            addition.subjects().for_each(|subject| rows.add_subject(addition.trace, subject));
         }
         let mut held = self.load(tx, &additions).await?;
         let work = additions.into_iter().map(|addition| (held.remove(&addition.trace.0), addition)).collect();
@@ -142,16 +145,9 @@ impl<'a> Live<'a> {
             let rest = pending.split_off(fit.count().max(1));
             let now = std::mem::replace(&mut pending, rest);
             let traces: Vec<Uuid> = now.iter().map(|trace| trace.of.trace.0).collect();
-            let stored: Vec<(Uuid, Vec<u8>, i64, Vec<u8>)> =
-                sqlx::query_as(include_str!("stored.sql")).bind(self.owner.0).bind(traces).fetch_all(&mut *tx).await?;
-            let mut by_trace: HashMap<Uuid, Vec<Packed>> = HashMap::new();
-            for (trace, span_id, record, content) in stored {
-                let span_id =
-                    OtelSpanId::from_bytes(&span_id).ok_or_else(|| ApplyError::damaged("rm_otel_spans.span_id"))?;
-                by_trace.entry(trace).or_default().push(Packed { span_id, record, content });
-            }
+            let mut by_trace = self.stored(tx, traces).await?;
             let work = now.into_iter().map(|trace| (by_trace.remove(&trace.of.trace.0).unwrap_or_default(), trace));
-            let outcomes = side_by_side(work.collect(), |work: Vec<(Vec<Packed>, Pending)>| {
+            let outcomes = side_by_side(work.collect(), |work: Vec<(Stored, Pending)>| {
                 let mut packer = Packer::new()?;
                 work.into_iter().map(|(stored, trace)| assemble::again(trace, &stored, &mut packer)).collect()
             });
@@ -162,6 +158,26 @@ impl<'a> Live<'a> {
             write::write(tx, self.owner, Rows::new(self.owner), changes.collect()).await?;
         }
         Ok(())
+    }
+
+    /// What the tables have of traces.
+    async fn stored(&self, tx: &mut PgConnection, traces: Vec<Uuid>) -> Result<HashMap<Uuid, Stored>, ApplyError> {
+        let mut by_trace: HashMap<Uuid, Stored> = HashMap::new();
+        let rows: Vec<(Uuid, Vec<u8>, i64, Uuid, i32, i32)> =
+            sqlx::query_as(include_str!("stored.sql")).bind(self.owner.0).bind(&traces).fetch_all(&mut *tx).await?;
+        for (trace, span_id, record, subject, frame, place) in rows {
+            let span_id =
+                OtelSpanId::from_bytes(&span_id).ok_or_else(|| ApplyError::damaged("rm_otel_spans.span_id"))?;
+            let row = Row { span_id, record, frame: (SubjectId(subject), frame), place };
+            by_trace.entry(trace).or_default().rows.push(row);
+        }
+        let frames: Vec<(Uuid, Uuid, i32, Vec<u8>)> =
+            sqlx::query_as(include_str!("frames.sql")).bind(self.owner.0).bind(&traces).fetch_all(&mut *tx).await?;
+        for (trace, subject, number, content) in frames {
+            let frame = stored::Frame { subject: SubjectId(subject), number, content };
+            by_trace.entry(trace).or_default().frames.push(frame);
+        }
+        Ok(by_trace)
     }
 }
 
@@ -182,15 +198,15 @@ impl<'a> Frames<'a> {
     async fn next(&mut self) -> Result<Vec<Found>, ApplyError> {
         let (mut frames, mut bytes) = (Vec::new(), 0);
         while bytes < PART_BYTES {
-            let Some((subject, at, plain)) = self.frame().await? else { break };
-            bytes += plain.len();
-            frames.push(Sealed { subject, at, plain });
+            let Some(sealed) = self.frame().await? else { break };
+            bytes += OtelFrame::whole_bytes(&sealed.frame.content);
+            frames.push(sealed);
         }
         Ok(side_by_side(frames, parts::open).await?.into_iter().flatten().collect())
     }
 
     /// The next frame whose key is there: a trace's that was deleted later in the log is passed over.
-    async fn frame(&mut self) -> Result<Option<(SubjectId, Timestamp, Vec<u8>)>, ApplyError> {
+    async fn frame(&mut self) -> Result<Option<Sealed>, ApplyError> {
         loop {
             let Some((at, reader)) = &mut self.reading else {
                 let Some((at, event)) = self.requests.next() else { return Ok(None) };
@@ -201,8 +217,13 @@ impl<'a> Frames<'a> {
             };
             match reader.next().await.map_err(bundle_error)? {
                 None => self.reading = None,
-                Some(Frame { subject, content: Opened::Clear(plain), .. }) => return Ok(Some((subject, *at, plain))),
-                Some(_) => {}
+                Some(frame) => {
+                    let Opened::Clear(content) = frame.content else { continue };
+                    let number = i32::try_from(frame.index)
+                        .map_err(|_| ApplyError::poison("bundle_damaged", "it has too many frames"))?;
+                    let frame = stored::Frame { subject: frame.subject, number, content };
+                    return Ok(Some(Sealed { at: *at, frame }));
+                }
             }
         }
     }

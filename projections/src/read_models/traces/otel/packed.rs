@@ -1,10 +1,8 @@
-//! Rows' contents: spans and log records as the JSON that they were sealed as, which the database compresses; and what is
-//! remembered of traces, as JSON under zstd.
+//! What is remembered of traces, as JSON under zstd.
 
 use crate::error::ApplyError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use stash_domain::otel::{OtelLog, OtelSpan, OtelSpanId};
 use zstd::bulk::{Compressor, Decompressor};
 
 /// Level 1: more costs the projector more time than the smaller rows save the database.
@@ -12,41 +10,6 @@ const LEVEL: i32 = 1;
 
 /// Bytes of a content when unpacked. Far beyond a request's bytes and what a trace of the most steps needs to be remembered.
 const PLAIN_BYTES_MAX: usize = 1024 * 1024 * 1024;
-
-/// Number of a span's row; those of log records have their digest.
-const SPAN: i64 = 0;
-
-/// A span or a log record.
-pub(super) enum Item {
-    Span(Box<OtelSpan>),
-    Log(Box<OtelLog>),
-}
-
-/// A row of `rm_otel_spans`.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Packed {
-    pub(super) span_id: OtelSpanId,
-    pub(super) record: i64,
-    pub(super) content: Vec<u8>,
-}
-
-impl Packed {
-    pub(super) fn span(span: &OtelSpan, json: Box<str>) -> Self {
-        Self { span_id: span.span_id, record: SPAN, content: String::from(json).into_bytes() }
-    }
-
-    pub(super) fn log(digest: u64, log: &OtelLog, json: Box<str>) -> Self {
-        Self { span_id: log.span_id, record: digest.cast_signed(), content: String::from(json).into_bytes() }
-    }
-
-    pub(super) fn open(&self) -> Result<Item, ApplyError> {
-        let item = match self.record {
-            SPAN => serde_json::from_slice(&self.content).map(|span| Item::Span(Box::new(span))),
-            _ => serde_json::from_slice(&self.content).map(|log| Item::Log(Box::new(log))),
-        };
-        item.map_err(|_| ApplyError::damaged("rm_otel_spans.content"))
-    }
-}
 
 /// Packs and unpacks. Making one costs more than using it, so one serves many rows.
 pub(super) struct Packer {

@@ -1,27 +1,27 @@
 //! What requests brought, by trace.
 
+use super::stored::Frame;
 use crate::error::ApplyError;
 use stash_domain::ids::{Digest, SubjectId, TraceId};
-use stash_domain::otel::frame::{OtelFrame, Recorded};
+use stash_domain::otel::frame::OtelFrame;
 use stash_domain::otel::{OtelLog, OtelSpan, OtelTraceId};
 use stash_domain::time::Timestamp;
 use std::collections::BTreeMap;
 
 /// A frame as it came out of its bundle.
 pub(super) struct Sealed {
-    pub(super) subject: SubjectId,
     /// When its request was made.
     pub(super) at: Timestamp,
-    pub(super) plain: Vec<u8>,
+    pub(super) frame: Frame,
 }
 
 /// What one frame brings of a trace.
 pub(super) struct Part {
-    pub(super) subject: SubjectId,
     pub(super) at: Timestamp,
+    pub(super) frame: Frame,
     pub(super) step_id_key: Digest,
-    pub(super) spans: Vec<Recorded<OtelSpan>>,
-    pub(super) logs: Vec<Recorded<OtelLog>>,
+    pub(super) spans: Vec<OtelSpan>,
+    pub(super) logs: Vec<OtelLog>,
 }
 
 /// What is added to a trace: parts in the order of the log.
@@ -29,6 +29,13 @@ pub(super) struct Addition {
     pub(super) trace: TraceId,
     pub(super) otel_id: OtelTraceId,
     pub(super) parts: Vec<Part>,
+}
+
+impl Addition {
+    /// The subjects under whose keys its parts are sealed.
+    pub(super) fn subjects(&self) -> impl Iterator<Item = SubjectId> {
+        self.parts.iter().map(|part| part.frame.subject)
+    }
 }
 
 /// A frame opened.
@@ -40,10 +47,10 @@ pub(super) struct Found {
 
 /// Opens frames.
 pub(super) fn open(frames: Vec<Sealed>) -> Result<Vec<Found>, ApplyError> {
-    let open = |Sealed { subject, at, plain }: Sealed| {
-        let frame = OtelFrame::decode(&plain).map_err(|error| ApplyError::poison("frame_damaged", error))?;
-        let OtelFrame { trace_id, otel_id, step_id_key, spans, logs } = frame;
-        Ok(Found { trace: trace_id, otel_id, part: Part { subject, at, step_id_key, spans, logs } })
+    let open = |Sealed { at, frame }: Sealed| {
+        let opened = OtelFrame::decode(&frame.content).map_err(|error| ApplyError::poison("frame_damaged", error))?;
+        let OtelFrame { trace_id, otel_id, step_id_key, spans, logs } = opened;
+        Ok(Found { trace: trace_id, otel_id, part: Part { at, frame, step_id_key, spans, logs } })
     };
     frames.into_iter().map(open).collect()
 }

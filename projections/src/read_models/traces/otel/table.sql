@@ -1,13 +1,29 @@
--- Spans and log records as they were sent. A span has record 0, a log record its digest. The content is JSON.
+-- What was sent, as it was sealed: a frame holds spans and log records of one trace out of one request. It is named by its key's
+-- subject and its number in that request.
+CREATE TABLE rm_otel_frames (
+    owner_id uuid NOT NULL,
+    trace_id uuid NOT NULL,
+    subject_id uuid NOT NULL,
+    frame integer NOT NULL,
+    content bytea NOT NULL,
+    PRIMARY KEY (owner_id, trace_id, subject_id, frame)
+);
+ALTER TABLE rm_otel_frames ALTER COLUMN content SET COMPRESSION lz4;
+-- Most frames fit beside the rest of their row once they are compressed.
+ALTER TABLE rm_otel_frames SET (toast_tuple_target = 8160);
+
+-- Spans and log records, and where they stand: of a frame's spans, or of its log records, the one at `place`. A span has record 0, a
+-- log record its digest.
 CREATE TABLE rm_otel_spans (
     owner_id uuid NOT NULL,
     trace_id uuid NOT NULL,
     span_id bytea NOT NULL,
     record bigint NOT NULL,
-    content bytea NOT NULL,
+    subject_id uuid NOT NULL,
+    frame integer NOT NULL,
+    place integer NOT NULL,
     PRIMARY KEY (owner_id, trace_id, span_id, record)
 );
-ALTER TABLE rm_otel_spans ALTER COLUMN content SET COMPRESSION lz4;
 
 -- Traces of which spans were sent live. `has_messages`: a call of a model is among them, so that there is something to show;
 -- `stands`: what is shown under the trace's id is what its spans give, and no import that came later.

@@ -21,10 +21,13 @@ struct Columns {
     moved_indices: Vec<String>,
     /// Spans and log records that the table has not.
     new: CopyRows,
+    frames: CopyRows,
     sent_traces: Vec<Uuid>,
     sent_spans: Vec<Vec<u8>>,
     sent_records: Vec<i64>,
-    sent_contents: Vec<Vec<u8>>,
+    sent_subjects: Vec<Uuid>,
+    sent_frames: Vec<i32>,
+    sent_places: Vec<i32>,
     traces: Vec<Uuid>,
     external_ids: Vec<String>,
     span_counts: Vec<i32>,
@@ -58,15 +61,22 @@ impl Columns {
     fn take(&mut self, owner: OwnerId, change: Change, rows: &mut Rows) -> Result<(), ApplyError> {
         let trace = change.trace;
         for row in change.sent {
+            let (subject, frame) = row.frame;
             if change.sent_is_new {
                 let fields = self.new.row(trace.0).uuid(owner.0).uuid(trace.0).bytes(row.span_id.bytes());
-                fields.long(row.record).bytes(&row.content).end()?;
+                fields.long(row.record).uuid(subject.0).int(frame).int(row.place).end()?;
                 continue;
             }
             self.sent_traces.push(trace.0);
             self.sent_spans.push(row.span_id.bytes().to_vec());
             self.sent_records.push(row.record);
-            self.sent_contents.push(row.content);
+            self.sent_subjects.push(subject.0);
+            self.sent_frames.push(frame);
+            self.sent_places.push(row.place);
+        }
+        for frame in change.frames {
+            let fields = self.frames.row(trace.0).uuid(owner.0).uuid(trace.0).uuid(frame.subject.0);
+            fields.int(frame.number).bytes(&frame.content).end()?;
         }
         self.traces.push(trace.0);
         self.external_ids.push(change.external_id);
@@ -121,20 +131,26 @@ impl Columns {
     }
 
     /// What was sent, and what is remembered.
-    async fn after(self, tx: &mut PgConnection, owner: OwnerId) -> Result<(), ApplyError> {
+    async fn after(mut self, tx: &mut PgConnection, owner: OwnerId) -> Result<(), ApplyError> {
         if self.traces.is_empty() {
             return Ok(());
         }
+        self.frames.write(tx, include_str!("copy_frames.sql")).await?;
         self.new.write(tx, include_str!("copy_spans.sql")).await?;
         if !self.sent_traces.is_empty() {
             sqlx::query(include_str!("upsert_spans.sql"))
                 .bind(owner.0)
-                .bind(self.sent_traces)
+                .bind(&self.sent_traces)
                 .bind(self.sent_spans)
                 .bind(self.sent_records)
-                .bind(self.sent_contents)
+                .bind(self.sent_subjects)
+                .bind(self.sent_frames)
+                .bind(self.sent_places)
                 .execute(&mut *tx)
                 .await?;
+            self.sent_traces.sort_unstable();
+            self.sent_traces.dedup();
+            sqlx::query(include_str!("drop_frames.sql")).bind(owner.0).bind(self.sent_traces).execute(&mut *tx).await?;
         }
         sqlx::query(include_str!("upsert_traces.sql"))
             .bind(owner.0)
