@@ -123,16 +123,20 @@ async fn api_agrees(site: &Site, account: &crate::support::site::Account, ledger
 }
 
 /// Kills one role, again and again.
-struct Killer {
-    site: Arc<Site>,
-    http: reqwest::Client,
-    random: StdRng,
+pub(crate) struct Killer {
+    /// Whose process it is.
+    pub(crate) site: Arc<Site>,
+    /// To ask whether it is ready.
+    pub(crate) http: reqwest::Client,
+    /// Draws the moments.
+    pub(crate) random: StdRng,
     /// Milliseconds that it may live once it is ready.
-    life: Range<u64>,
+    pub(crate) life: Range<u64>,
 }
 
 impl Killer {
-    async fn run(mut self, role: Role, mut process: Process, kills: u64) -> Process {
+    /// Kills and starts it so many times; the last one lives.
+    pub(crate) async fn run(mut self, role: Role, mut process: Process, kills: u64) -> Process {
         for _ in 0..kills {
             if !self.random.random_bool(WHILE_STARTING) {
                 process.ready(&self.http).await;

@@ -9,7 +9,7 @@
 //! | variable | default | what it sets |
 //! |---|---|---|
 //! | `STASH_FAULT_SEED` | drawn | the seed |
-//! | `STASH_FAULT_KILLS` | 50 | `kill -9` of each of API, projector, worker and trainer |
+//! | `STASH_FAULT_KILLS` | 50; 25 under live spans | `kill -9` of each of API, projector, worker and trainer |
 //! | `STASH_FAULT_AWAY_S` | 20 | seconds that Postgres or the broker is away |
 //! | `STASH_FAULT_NO_MOUNT` | 0 | 1: do as if nothing could be mounted |
 
@@ -18,4 +18,5 @@
 mod away;
 mod full_disk;
 mod kill;
+mod live;
 mod support;

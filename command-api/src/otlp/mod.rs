@@ -24,6 +24,7 @@ use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 use respond::{Encoding, Rejected};
+use seal::Door;
 use stash_domain::error::Code;
 use stash_domain::ids::Digest;
 use stash_domain::redaction::Counts;
@@ -61,7 +62,8 @@ pub(crate) async fn receive(
     let position = if command.earlier.is_some() {
         state.applied(caller)
     } else {
-        let sealed = seal::seal(&state.importer, caller.owner_id, command.id, decoded, body_bytes).await;
+        let door = Door { importer: &state.importer, one_commit: state.submitter.log().is_in_database() };
+        let sealed = door.seal(caller.owner_id, command.id, decoded, body_bytes).await;
         match sealed.map_err(import_problem)? {
             None => state.applied(caller),
             Some(append) => {

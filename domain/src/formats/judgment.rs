@@ -4,8 +4,10 @@
 //! good end, or that the caller names ([`ScoreMap`]); under any other name it is a comment, `name: value`.
 
 use super::common::json::Json;
+use super::common::record::Out;
 use crate::limits::COMMENT_CHARS_MAX;
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 
 /// Where a judgment was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +93,7 @@ fn digest(name: &str) -> u64 {
 }
 
 /// A judgment from what was recorded; none if it says nothing.
-pub(super) fn judgment(recorded: Recorded, scores: &ScoreMap) -> Option<Judgment> {
+fn judgment(recorded: Recorded, scores: &ScoreMap) -> Option<Judgment> {
     let Recorded { key, source, name, value, words, step_index, origin } = recorded;
     let rating = scores.polarity(&name).zip(value.as_ref()).and_then(|(polarity, value)| rating(value, polarity));
     let shown = match value {
@@ -111,6 +113,47 @@ pub(super) fn judgment(recorded: Recorded, scores: &ScoreMap) -> Option<Judgment
         return None;
     }
     Some(Judgment { key, source, name, rating, comment, step_index, origin })
+}
+
+/// Judgments of one trace that are taken.
+const JUDGMENTS_MAX: usize = 10_000;
+
+/// The judgments of a trace, each once.
+pub(super) struct Judgments<'s> {
+    scores: &'s ScoreMap,
+    found: Vec<Judgment>,
+    keys: HashSet<String>,
+    /// How many there were beyond those that are taken.
+    further: usize,
+}
+
+impl<'s> Judgments<'s> {
+    pub(super) fn new(scores: &'s ScoreMap) -> Self {
+        Self { scores, found: Vec::new(), keys: HashSet::new(), further: 0 }
+    }
+
+    /// Takes one, unless it says nothing or is there already. Beyond the bound they are only counted.
+    pub(super) fn take(&mut self, recorded: Recorded) {
+        let Some(judgment) = judgment(recorded, self.scores) else { return };
+        if self.keys.contains(&judgment.key) {
+            return;
+        }
+        if self.found.len() >= JUDGMENTS_MAX {
+            self.further += 1;
+            return;
+        }
+        self.keys.insert(judgment.key.clone());
+        self.found.push(judgment);
+    }
+
+    /// All that were taken. `place`: where they stand, to say that some were left out.
+    pub(super) fn finish(self, place: &str, out: &mut Out<'_>) -> Vec<Judgment> {
+        if self.further > 0 {
+            let all = self.found.len() + self.further;
+            out.warn(place, format!("only the first {JUDGMENTS_MAX} of {all} were taken"));
+        }
+        self.found
+    }
 }
 
 /// A judgment as it was recorded.

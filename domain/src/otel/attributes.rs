@@ -3,15 +3,12 @@
 //! A structure may be one attribute, or many whose names are paths into it (`a.0.b`). [`Attributes::value`] reads both.
 
 use super::Json;
+use super::paths::{PATH_STEPS_MAX, tree};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Number;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-
-/// Steps of a path that are followed; a name with more has its rest as one step.
-const PATH_STEPS_MAX: usize = 24;
 
 /// Attributes kept of a resource and its scope together; beyond, and those with a name or a value of more than
 /// [`CONTEXT_VALUE_BYTES_MAX`] as JSON, are left out, because every span carries them.
@@ -87,13 +84,7 @@ impl Attributes {
 
     /// The structure that all names below a name spell out, whatever the name itself has.
     pub fn tree(&self, name: &str) -> Option<Json> {
-        let mut root = Node::default();
-        let mut any = false;
-        for (path, value) in self.below(name) {
-            any |= *value != Json::Null;
-            root.put(path, value);
-        }
-        any.then(|| root.into_json())
+        tree(self.below(name))
     }
 
     /// All names below a name, as paths from there, with their values.
@@ -148,53 +139,6 @@ fn flatten(path: String, value: Json, steps_left: usize, flat: &mut Vec<(String,
             items.for_each(|(n, item)| flatten(format!("{path}.{n}"), item, steps_left, flat));
         }
         value => flat.push((path, value)),
-    }
-}
-
-/// A step of a path: indices come first and in the order of their numbers.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key<'a> {
-    Index(u32),
-    Name(usize, &'a str),
-}
-
-#[derive(Default)]
-struct Node<'a> {
-    value: Option<&'a Json>,
-    below: BTreeMap<Key<'a>, Node<'a>>,
-    /// Place of each name among its neighbours, so that they keep the order in which they were first met.
-    places: BTreeMap<&'a str, usize>,
-}
-
-impl<'a> Node<'a> {
-    fn put(&mut self, path: &'a str, value: &'a Json) {
-        let mut node = self;
-        for step in path.splitn(PATH_STEPS_MAX, '.') {
-            let key = match step.parse() {
-                Ok(index) => Key::Index(index),
-                Err(_) => {
-                    let next = node.places.len();
-                    Key::Name(*node.places.entry(step).or_insert(next), step)
-                }
-            };
-            node = node.below.entry(key).or_default();
-        }
-        node.value = Some(value);
-    }
-
-    /// A value that stands beside what is below it is left out: a path is the more exact one.
-    fn into_json(self) -> Json {
-        if self.below.is_empty() {
-            return self.value.cloned().unwrap_or(Json::Null);
-        }
-        if self.below.keys().all(|key| matches!(key, Key::Index(_))) {
-            return Json::List(self.below.into_values().map(Node::into_json).collect());
-        }
-        let named = |key| match key {
-            Key::Index(index) => index.to_string(),
-            Key::Name(_, name) => name.to_owned(),
-        };
-        Json::Object(self.below.into_iter().map(|(key, node)| (named(key), node.into_json())).collect())
     }
 }
 

@@ -13,6 +13,7 @@ pub mod frame;
 mod id;
 pub mod json;
 mod log;
+mod paths;
 pub mod protobuf;
 mod repeats;
 mod span;

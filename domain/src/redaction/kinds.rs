@@ -87,5 +87,12 @@ pub(super) const SECRETS: &[Secret] = &[
     },
 ];
 
+/// How the secrets begin. Text in which none of these stands holds no secret, also when it is JSON, whose escapes leave these
+/// letters as they are, but for `\u`.
+pub(super) const BEGINNINGS: &str = concat!(
+    r"sk-|A(?:KIA|SIA)|gh[opsur]_|github_pat_|glpat-|AIza|xox[abeoprs]-|[rs]k_(?:live|test)_|hf_|npm_|pypi-|SG\.|lsv2_",
+    r"|eyJ|-----BEGIN",
+);
+
 /// An e-mail address.
 pub(super) const EMAIL: &str = r"(?-u:\b)[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}";

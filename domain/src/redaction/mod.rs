@@ -15,7 +15,7 @@ pub use kinds::Kind;
 pub use sink::RedactingSink;
 
 use crate::limits::{REDACTION_PATTERN_CHARS_MAX, REDACTION_PATTERNS_MAX};
-use kinds::{EMAIL, Secret};
+use kinds::{BEGINNINGS, EMAIL, Secret};
 use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -55,6 +55,8 @@ pub struct Redactor {
     any: Option<Regex>,
     /// Each of them, to name what was found.
     secrets: Vec<(Secret, Regex)>,
+    /// How they begin.
+    beginnings: Option<Regex>,
     emails: Option<Regex>,
     patterns: Vec<Regex>,
 }
@@ -75,14 +77,24 @@ impl Redactor {
         }
         let all: Vec<&str> = secrets.iter().map(|(secret, _)| secret.pattern).collect();
         let any = if all.is_empty() { None } else { Some(compile(&format!("(?:{})", all.join(")|(?:")))?) };
+        let beginnings = if all.is_empty() { None } else { Some(compile(BEGINNINGS)?) };
         let emails = if kinds.contains(&Kind::Emails) { Some(compile(EMAIL)?) } else { None };
         let patterns = patterns.iter().map(|pattern| compile(pattern)).collect::<Result<_, _>>()?;
-        Ok(Self { any, secrets, emails, patterns })
+        Ok(Self { any, secrets, beginnings, emails, patterns })
     }
 
     /// Whether there is nothing to look for.
     pub fn is_empty(&self) -> bool {
         self.any.is_none() && self.emails.is_none() && self.patterns.is_empty()
+    }
+
+    /// Whether anything can be found in what a text of JSON says, told without reading it.
+    fn may_find_in_json(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        !self.patterns.is_empty()
+            || memchr::memmem::find(bytes, b"\\u").is_some()
+            || self.beginnings.as_ref().is_some_and(|beginnings| beginnings.is_match(text))
+            || self.emails.is_some() && memchr::memchr(b'@', bytes).is_some()
     }
 
     /// Replaces what is found in a text, and counts it.

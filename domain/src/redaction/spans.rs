@@ -4,6 +4,7 @@
 //! its place leaves it valid. Names of spans, events and attributes stay, as ids do.
 
 use super::{Counts, Redactor};
+use crate::formats::common::parse::whole_value;
 use crate::otel::{Attributes, Context, Json, OtelLog, OtelSpan};
 
 impl Redactor {
@@ -57,7 +58,10 @@ impl Redactor {
 
     fn json_text(&self, text: &mut String, counts: &mut Counts) {
         let is_json = text.trim_start().starts_with(['[', '{']);
-        let Some(mut value) = is_json.then(|| serde_json::from_str::<Json>(text).ok()).flatten() else {
+        if is_json && !self.may_find_in_json(text) {
+            return;
+        }
+        let Some(mut value) = is_json.then(|| whole_value(text)).flatten() else {
             return self.text(text, counts);
         };
         let found = |counts: &Counts| counts.values().sum::<u64>();

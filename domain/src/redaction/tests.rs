@@ -125,3 +125,24 @@ proptest! {
         prop_assert_eq!(redacted(&once), (once.clone(), Counts::new()));
     }
 }
+
+#[test]
+fn secrets_in_json_are_found_behind_any_escape() {
+    use crate::otel::{Attributes, Json, OtelSpan, OtelSpanId, OtelTraceId};
+    let redactor = Redactor::new(&Kind::DEFAULT, &[]).unwrap();
+    let ids = (OtelTraceId::from_bytes(&[1; 16]).unwrap(), OtelSpanId::from_bytes(&[2; 8]).unwrap());
+    for (name, secret) in secrets().into_iter().filter(|(name, _)| !matches!(*name, "email" | "pattern")) {
+        let plain = serde_json::json!([{"role": "user", "content": format!("line\n{secret}\n\"ü\"")}]).to_string();
+        let escaped: String = secret.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+        let escaped = format!(r#"[{{"role":"user","content":"line\n{escaped}\n"}}]"#);
+        // JSON within a text of JSON.
+        let nested = serde_json::json!([{"role": "user", "content": plain}]).to_string();
+        for text in [plain, escaped, nested] {
+            let mut span = OtelSpan::new(ids.0, ids.1);
+            span.attributes = Attributes(vec![("gen_ai.input.messages".to_owned(), Json::Text(text.clone()))]);
+            let mut counts = Counts::new();
+            redactor.otel(std::slice::from_mut(&mut span), &mut [], &mut counts);
+            assert_eq!(counts, Counts::from([(name, 1)]), "{text}");
+        }
+    }
+}

@@ -1,7 +1,8 @@
 //! Values that are made of very many very small values, which take far more memory than their text: refused in every format,
 //! whether they are read in memory or walked. What people record is not refused.
 
-use crate::support::{bad, good};
+use crate::support::{bad, good, traces_of};
+use stash_domain::formats::OnError;
 
 /// A trace of each format with a place for a value of the recorder's own.
 const TEMPLATES: &[(&str, &str)] = &[
@@ -71,4 +72,25 @@ fn within_a_text_it_stays_text() {
     let traces = good("openai_chat", input.as_bytes());
     let arguments = traces[0].steps[1].tool_input.as_ref().unwrap();
     assert_eq!(arguments["_raw"], format!("{{\"v\":{text}}}"));
+}
+
+#[test]
+fn numbers_are_one_text_and_not_one_message_each() {
+    let numbers = array("0", 500_000);
+    let run =
+        r#"{"id":"a","trace_id":"T","run_type":"llm","start_time":1746057601000,"inputs":@,"outputs":{"output":"Yo"}}"#;
+    let traces = good("langsmith", &filled(run, &numbers));
+    assert_eq!(traces[0].steps.len(), 2);
+    assert_eq!(traces[0].steps[0].content, numbers);
+}
+
+#[test]
+fn of_very_many_judgments_some_are_taken_and_the_rest_is_counted() {
+    let feedback: Vec<String> = (0..10_500).map(|n| format!(r#"{{"key":"k{n}","score":0.7}}"#)).collect();
+    let run = r#"{"id":"a","trace_id":"T","run_type":"llm","start_time":1746057601000,"inputs":{"input":"Hi"},"outputs":{"output":"Yo"},"feedback":@}"#;
+    let input = filled(run, &format!("[{}]", feedback.join(",")));
+    let (_, report) = traces_of("langsmith", &input, OnError::Fail);
+    let warnings = report.unwrap().warnings.first;
+    let said = "only the first 10000 of 10500 were taken";
+    assert!(warnings.iter().any(|issue| issue.message.contains(said)), "{warnings:?}");
 }

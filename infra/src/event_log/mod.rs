@@ -34,7 +34,7 @@ use std::time::Duration;
 pub const KEY_BYTES_MAX: usize = 256;
 
 /// Bytes of values that one call of [`LogReader::next`] returns, give or take one record.
-pub const READ_BYTES_MAX: usize = 16 * 1024 * 1024;
+pub const READ_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A record to append.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +93,12 @@ pub trait EventLog: Send + Sync + 'static {
 
     /// Number of partitions, fixed when it was made.
     fn partitions(&self) -> u16;
+
+    /// Whether it stands in the database of the accounts and keys, so that what was committed there before an append is durable
+    /// once the append is.
+    fn is_in_database(&self) -> bool {
+        false
+    }
 
     /// Appends records and returns their positions, in the same order. Records of one partition keep their order. The call
     /// returns when all are durable. No records give no positions.

@@ -68,6 +68,15 @@ pub trait KeySource: Send + Sync + 'static {
     }
 }
 
+/// When keys that are made are on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Durable {
+    /// When the call returns.
+    Now,
+    /// When anything is that is committed later.
+    WithWhatFollows,
+}
+
 /// A row: the subject, the id of its master key, its wrapped root.
 type Row = (Uuid, Uuid, Vec<u8>);
 
@@ -109,12 +118,35 @@ impl SubjectKeys {
     /// # Errors
     /// [`KeyError`]. Keys may have been made for some of the subjects then.
     pub async fn ensure(&self, owner: OwnerId, subjects: &[SubjectId]) -> Result<Vec<SubjectKey>, KeyError> {
+        self.ensure_as(owner, subjects, Durable::Now).await
+    }
+
+    /// [`SubjectKeys::ensure`] for what is going to be appended to a log in the same database
+    /// ([`EventLog::is_in_database`](crate::event_log::EventLog::is_in_database)): the keys are durable when the append is, and
+    /// the disk is waited for once instead of twice. Nothing but that append may rest on them.
+    ///
+    /// # Errors
+    /// As [`SubjectKeys::ensure`].
+    pub async fn ensure_with_append(
+        &self,
+        owner: OwnerId,
+        subjects: &[SubjectId],
+    ) -> Result<Vec<SubjectKey>, KeyError> {
+        self.ensure_as(owner, subjects, Durable::WithWhatFollows).await
+    }
+
+    async fn ensure_as(
+        &self,
+        owner: OwnerId,
+        subjects: &[SubjectId],
+        durable: Durable,
+    ) -> Result<Vec<SubjectKey>, KeyError> {
         let mut distinct = subjects.to_vec();
         distinct.sort_unstable();
         distinct.dedup();
         let mut keys = HashMap::with_capacity(distinct.len());
         for chunk in distinct.chunks(SUBJECTS_PER_STATEMENT) {
-            self.ensure_chunk(owner, chunk, &mut keys).await?;
+            self.ensure_chunk(owner, chunk, durable, &mut keys).await?;
         }
         // Each subject was found or made above, else there was an error.
         Ok(subjects.iter().filter_map(|subject| keys.get(subject).cloned()).collect())
@@ -214,12 +246,13 @@ impl SubjectKeys {
         &self,
         owner: OwnerId,
         subjects: &[SubjectId],
+        durable: Durable,
         keys: &mut HashMap<SubjectId, SubjectKey>,
     ) -> Result<(), KeyError> {
         let mut missing = subjects.to_vec();
         for _ in 0..ENSURE_ATTEMPTS {
             let shreds = self.0.cache.shreds();
-            let mut found = self.insert(owner, &missing).await?;
+            let mut found = self.insert(owner, &missing, durable).await?;
             let made: Vec<SubjectId> = found.iter().map(SubjectKey::subject).collect();
             missing.retain(|subject| made.binary_search(subject).is_err());
             if !missing.is_empty() {
@@ -239,7 +272,12 @@ impl SubjectKeys {
     }
 
     /// Makes keys for those of these subjects (in order, each once) that have none, and returns them in order.
-    async fn insert(&self, owner: OwnerId, subjects: &[SubjectId]) -> Result<Vec<SubjectKey>, KeyError> {
+    async fn insert(
+        &self,
+        owner: OwnerId,
+        subjects: &[SubjectId],
+        durable: Durable,
+    ) -> Result<Vec<SubjectKey>, KeyError> {
         const NEEDED: usize = KEY_BYTES + wrap::WRAP_NONCE_BYTES;
         let masters = self.masters();
         let mut random = Zeroizing::new(vec![0; subjects.len() * NEEDED]);
@@ -261,6 +299,7 @@ impl SubjectKeys {
             .bind(masters.current().id().0)
             .bind(ids)
             .bind(wrapped)
+            .bind(durable == Durable::WithWhatFollows)
             .fetch_all(&self.0.pool)
             .await?;
         let made: std::collections::HashSet<Uuid> = made.into_iter().map(|(id,)| id).collect();

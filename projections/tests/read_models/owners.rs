@@ -22,7 +22,7 @@ async fn the_api_role_sees_its_owners_rows_and_none_without_an_owner() {
     .fetch_all(world.system())
     .await
     .unwrap();
-    assert_eq!(tables.len(), 22);
+    assert_eq!(tables.len(), 23);
     for table in &tables {
         let rows = |filter: &str| AssertSqlSafe(format!("SELECT count(*) FROM {table} {filter}"));
         let all: i64 = sqlx::query_scalar(rows("")).fetch_one(world.system()).await.unwrap();

@@ -3,11 +3,8 @@
 use super::observation::decoded;
 use crate::formats::common::json::Json;
 use crate::formats::common::record::Out;
-use crate::formats::judgment::{Judgment, JudgmentSource, Recorded, ScoreMap, judgment};
+use crate::formats::judgment::{Judgment, JudgmentSource, Judgments, Recorded, ScoreMap};
 use crate::formats::observed::Answers;
-
-/// Judgments of one trace that are taken.
-const JUDGMENTS_MAX: usize = 10_000;
 
 /// Where judgments may stand.
 pub(super) struct Places<'j> {
@@ -24,30 +21,18 @@ pub(super) fn judgments(
     scores: &ScoreMap,
     out: &mut Out<'_>,
 ) -> Vec<Judgment> {
-    let mut found: Vec<Judgment> = Vec::new();
-    let mut keys = std::collections::HashSet::new();
+    let mut taken = Judgments::new(scores);
     let holders = [(places.record, None), (places.trace, None)].into_iter();
     let holders = holders.chain(places.observations.iter().map(|(id, observation)| (observation, Some(id.as_str()))));
     for (holder, observation) in holders {
         for list in ["scores", "comments", "corrections"] {
             let Some(Json::List(items)) = decoded(holder.get(list)) else { continue };
-            for (n, item) in items.iter().enumerate() {
-                let Some(judgment) =
-                    one(list, n, item, observation, trace_id, answers).and_then(|item| judgment(item, scores))
-                else {
-                    continue;
-                };
-                if keys.insert(judgment.key.clone()) {
-                    found.push(judgment);
-                }
-            }
+            let items = items.iter().enumerate();
+            let recorded = items.filter_map(|(n, item)| one(list, n, item, observation, trace_id, answers));
+            recorded.for_each(|recorded| taken.take(recorded));
         }
     }
-    if found.len() > JUDGMENTS_MAX {
-        out.warn("scores", format!("only the first {JUDGMENTS_MAX} of {} were taken", found.len()));
-        found.truncate(JUDGMENTS_MAX);
-    }
-    found
+    taken.finish("scores", out)
 }
 
 fn one(list: &str, n: usize, item: &Json, holder: Option<&str>, trace_id: &str, answers: &Answers) -> Option<Recorded> {

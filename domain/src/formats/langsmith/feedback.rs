@@ -3,12 +3,8 @@
 use super::runs::{Feedback, Group};
 use crate::formats::common::json::Json;
 use crate::formats::common::record::Out;
-use crate::formats::judgment::{Judgment, JudgmentSource, Recorded, ScoreMap, judgment};
+use crate::formats::judgment::{Judgment, JudgmentSource, Judgments, Recorded, ScoreMap};
 use crate::formats::observed::Answers;
-use std::collections::HashSet;
-
-/// Judgments of one trace that are taken.
-const JUDGMENTS_MAX: usize = 10_000;
 
 /// All judgments of a group, each once. Feedback on a run is about the last answer that this added, else about the trace;
 /// feedback on the root is about the trace.
@@ -20,38 +16,29 @@ pub(super) fn judgments(
     scores: &ScoreMap,
     out: &mut Out<'_>,
 ) -> Vec<Judgment> {
-    let mut found = Vec::new();
-    let mut keys = HashSet::new();
+    let mut taken = Judgments::new(scores);
     let step_of = |run: &str| answers.get(run).copied().filter(|_| root != Some(run) || group.runs.len() == 1);
     let trace =
         std::iter::once((group.id.as_str(), None)).filter(|(id, _)| !group.runs.iter().any(|run| run.id == *id));
     for (id, run) in group.runs.iter().map(|run| (run.id.as_str(), Some(run))).chain(trace) {
-        let mut items: Vec<&Json> = feedback.get(id).into_iter().flatten().collect();
-        for key in ["feedback", "feedbacks"] {
-            if let Some(Json::List(more)) = run.and_then(|run| run.fields.get(key)) {
-                items.extend(more);
-            }
-        }
-        let recorded: Vec<Recorded> = if items.is_empty() {
-            run.map(|run| counted(id, &run.fields, step_of(id))).unwrap_or_default()
-        } else {
-            items.iter().enumerate().filter_map(|(n, item)| one(id, n, item, step_of(id))).collect()
+        let within = |key| match run.and_then(|run| run.fields.get(key)) {
+            Some(Json::List(more)) => more.as_slice(),
+            _ => &[],
         };
-        for recorded in recorded {
-            let Some(judgment) = judgment(recorded, scores) else { continue };
-            if keys.insert(judgment.key.clone()) {
-                found.push(judgment);
-            }
+        let items = feedback.get(id).into_iter().flatten().chain(within("feedback")).chain(within("feedbacks"));
+        let mut any = false;
+        for (n, item) in items.enumerate() {
+            any = true;
+            taken.take(one(id, n, item, step_of(id)));
+        }
+        if let (Some(run), false) = (run, any) {
+            counted(id, &run.fields, step_of(id)).for_each(|recorded| taken.take(recorded));
         }
     }
-    if found.len() > JUDGMENTS_MAX {
-        out.warn("feedback", format!("only the first {JUDGMENTS_MAX} of {} were taken", found.len()));
-        found.truncate(JUDGMENTS_MAX);
-    }
-    found
+    taken.finish("feedback", out)
 }
 
-fn one(run: &str, n: usize, item: &Json, step_index: Option<u32>) -> Option<Recorded> {
+fn one(run: &str, n: usize, item: &Json, step_index: Option<u32>) -> Recorded {
     let text = |key: &str| item.get(key).and_then(Json::as_text).filter(|text| !text.is_empty());
     let name = text("key").unwrap_or("feedback").to_owned();
     let filled = |key: &&&str| item.get(key).is_some_and(|held| *held != Json::Null);
@@ -60,7 +47,7 @@ fn one(run: &str, n: usize, item: &Json, step_index: Option<u32>) -> Option<Reco
     let correction = correction.map(|held| held.as_text().map_or_else(|| held.compact(), str::to_owned));
     let words: Vec<String> = text("comment").map(str::to_owned).into_iter().chain(correction).collect();
     let origin = item.get("feedback_source").and_then(|source| source.get("type")?.as_text()).map(str::to_lowercase);
-    Some(Recorded {
+    Recorded {
         key: text("id").map_or_else(|| format!("{run}/{name}/{n}"), str::to_owned),
         source: JudgmentSource::Langsmith,
         name,
@@ -68,13 +55,16 @@ fn one(run: &str, n: usize, item: &Json, step_index: Option<u32>) -> Option<Reco
         words: Some(words.join("\n")).filter(|words| !words.is_empty()),
         step_index,
         origin,
-    })
+    }
 }
 
 /// `feedback_stats`: of each name how many there are, their mean, and sometimes what was said.
-fn counted(run: &str, fields: &Json, step_index: Option<u32>) -> Vec<Recorded> {
-    let Some(Json::Object(stats)) = fields.get("feedback_stats") else { return Vec::new() };
-    let one = |(name, counts): &(String, Json)| {
+fn counted<'a>(run: &'a str, fields: &'a Json, step_index: Option<u32>) -> impl Iterator<Item = Recorded> + 'a {
+    let stats = match fields.get("feedback_stats") {
+        Some(Json::Object(stats)) => stats.as_slice(),
+        _ => &[],
+    };
+    let one = move |(name, counts): &(String, Json)| {
         let words = match counts.get("comments") {
             Some(Json::List(comments)) => {
                 let said: Vec<&str> = comments.iter().filter_map(Json::as_text).collect();
@@ -92,5 +82,5 @@ fn counted(run: &str, fields: &Json, step_index: Option<u32>) -> Vec<Recorded> {
             origin: None,
         }
     };
-    stats.iter().map(one).collect()
+    stats.iter().map(one)
 }

@@ -46,13 +46,19 @@ pub(super) fn take(items: &[Json], levels: usize, builder: &mut Builder) {
         let found = parts(&Json::List(items.to_vec()), &mut builder.warnings);
         return builder.message(Message { glued: found.glued, ..Message::new(builder.side.role(), found.pieces) });
     }
-    for item in items {
-        match item {
+    for same in items.chunk_by(|a, b| is_bare(a) && is_bare(b)) {
+        match same {
             // Within a list of messages, an object is one, whatever else it may look like.
-            Json::Object(_) if is_message(item) => message::take(item, builder),
-            _ => super::value(item, levels, builder),
+            [item @ Json::Object(_)] if is_message(item) => message::take(item, builder),
+            [item] => super::value(item, levels, builder),
+            // Numbers are data, not one message each.
+            bare => builder.text(&Json::List(bare.to_vec()).compact()),
         }
     }
+}
+
+fn is_bare(item: &Json) -> bool {
+    matches!(item, Json::Number(_) | Json::Bool(_))
 }
 
 /// Lists within a list are a batch, of which only the first is this call's.

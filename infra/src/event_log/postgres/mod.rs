@@ -100,6 +100,10 @@ impl EventLog for PostgresLog {
         self.shared.partitions
     }
 
+    fn is_in_database(&self) -> bool {
+        true
+    }
+
     async fn append(&self, records: Vec<NewRecord>) -> Result<Vec<Position>, LogError> {
         check_new_records(&records, self.shared.partitions)?;
         self.writer.append(records).await

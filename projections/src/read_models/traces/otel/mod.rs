@@ -43,7 +43,7 @@ pub(in crate::read_models) const DDL: &str = include_str!("table.sql");
 const STORED_ROWS_TARGET: i64 = 4_000;
 
 /// Bytes of frames, with what repeats in them, that are applied at once. While spans become rows, several forms of them are held.
-const PART_BYTES: usize = 4 * 1024 * 1024;
+const PART_BYTES: usize = 2 * 1024 * 1024;
 
 /// Requests of one owner that are to be applied.
 pub(super) struct Live<'a> {

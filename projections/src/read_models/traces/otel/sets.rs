@@ -104,7 +104,9 @@ pub(super) struct All {
 impl All {
     pub(super) fn of(stored: &[Item]) -> Self {
         let mut all = Self::default();
-        stored.iter().for_each(|item| drop(all.item(item.clone())));
+        for item in stored {
+            all.item(item.clone());
+        }
         all
     }
 
