@@ -1,15 +1,17 @@
 //! The command line: a folder per noun, a file per verb.
 //!
-//! Three kinds of commands:
+//! Four kinds of commands:
 //! - the server (`up`, `serve`), which read the settings;
 //! - those that talk to a server over HTTP ([`Remote`]);
 //! - those that work on the database of a data folder, whether a server runs on it or not ([`Local`]): accounts, keys, the log,
-//!   read models. They start the embedded Postgres for as long as they need it.
+//!   read models. They start the embedded Postgres for as long as they need it;
+//! - those that need neither: `eval`, which asks a language model, and what looks at this machine.
 
 mod annotate;
 mod completions;
 mod dead_letter;
 mod doctor;
+mod eval;
 mod export;
 mod import;
 mod keys;
@@ -70,6 +72,9 @@ enum Command {
     /// Write traces, annotations or pairs as JSON lines
     #[command(subcommand)]
     Export(export::Command),
+    /// Try the model that judges what agents did on made-up cases; nothing of your traces is sent
+    #[command(subcommand)]
+    Eval(eval::Command),
     /// Accounts, on the database of a data folder
     #[command(subcommand)]
     Users(users::Command),
@@ -121,6 +126,7 @@ async fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Models(command) => models::run(command).await,
         Command::Score(args) => score::run(args).await,
         Command::Export(command) => export::run(command).await,
+        Command::Eval(command) => eval::run(command).await,
         Command::Users(command) => users::run(command).await,
         Command::Keys(command) => keys::run(command).await,
         Command::Log(command) => log::run(command).await,

@@ -10,7 +10,7 @@ const HEAD: &str = "\
 
 <!-- Written from the code (src/cli): change it there, then run the tests of the package stash with UPDATE_DOCS=1. -->
 
-`stash up` and `stash serve` are the server. The other commands are of two kinds:
+`stash up` and `stash serve` are the server. The other commands are of three kinds:
 
 - Those about traces, annotations, models and exports talk to a server. Which one, and with which key: `STASH_URL` and
   `STASH_API_KEY`; what they leave open is read from `connection.json`, which `stash up` leaves in its data folder for the
@@ -18,6 +18,7 @@ const HEAD: &str = "\
   per server in `$XDG_STATE_HOME/stash/positions.json`, so that the next command sees what this one did.
 - Those about users, keys, the log, projections and dead letters work on the database of a data folder (`--data`), whether a
   server runs on it or not, or on that of `DATABASE_URL`.
+- `stash eval` needs neither: it asks the language model of the settings about made-up cases.
 
 `--json` prints JSON for scripts; without it, tables, with times in your zone (`TZ`). Results go to standard output,
 everything about the work to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage.

@@ -8,6 +8,7 @@ mod bases;
 mod bucket;
 mod clients;
 mod commands;
+mod eval;
 mod folders;
 mod judged;
 mod keys;

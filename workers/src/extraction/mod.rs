@@ -7,6 +7,8 @@
 //! 4. [`calls`]: each finished call becomes an event before its answer is used, sealed under the trace, and is found again there.
 //! 5. [`record`]: the findings, before anybody asks whether they are enough.
 //!
+//! [`trial`] asks the same way about made-up cases, to see whether a judge is up to it.
+//!
 //! Invariants: a call that was answered is never made again, by this job or another one, unless its answer was malformed and
 //! that job is over; only the calls under way at a crash are repeated, at most three per trace. Findings do not depend on which
 //! call was answered first.
@@ -18,9 +20,11 @@ mod material;
 mod record;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use ask::Judge;
 pub use record::record;
+pub use trial::{Outcome, Tried, try_judge};
 
 use crate::jobs::{Failure, Running};
 use assess::{Asking, assess};

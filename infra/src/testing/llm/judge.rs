@@ -4,6 +4,7 @@
 use super::{Answer, Asked};
 use serde_json::{Value, json};
 use stash_domain::ids::Digest;
+use stash_domain::learning::evaluation::Case;
 
 /// The question, also where a repair of its answer is asked for.
 fn question(asked: &Asked) -> &str {
@@ -70,4 +71,42 @@ pub fn critical(asked: &Asked) -> Answer {
         }
         _ => review(asked, "Better than"),
     }
+}
+
+/// A judge that knows what is right about these cases. Its alternatives are other answers and other calls.
+pub fn knowing(cases: &[Case], asked: &Asked) -> Answer {
+    let known = cases.iter().find_map(|case| Some((case, shown(case, question(asked))?)));
+    let Some((case, original)) = known else { return Answer::fails(400, "no case asks this") };
+    let label = case.expected.labels.first().map_or("positive", |label| label.name());
+    let (alternative, marked) = match original.contains("\"call\": {") {
+        true => (r#"{"tool_name": "other", "tool_input": {}, "content": ""}"#, "\"other\""),
+        false => ("Another.", "Another."),
+    };
+    match purpose(asked) {
+        "feedback" => case.expected.evidence.map_or_else(
+            || feedback("none", "", "", ""),
+            |words| feedback(label, &evidence_with(asked, words), words, ""),
+        ),
+        "judgment" => judgment(asked, label, alternative),
+        _ => review(asked, if label == "negative" { marked } else { &original }),
+    }
+}
+
+/// How a question about a case shows the action, from its role on; none for a question about anything else.
+fn shown(case: &Case, question: &str) -> Option<String> {
+    let call = case.assessment()?.call()?;
+    let action = call.task.strip_prefix("\nTHE ACTION\n")?.lines().next()?;
+    let (_, said) = action.split_once("\"role\"")?;
+    let rest = question.strip_prefix(call.context.as_str())?;
+    let begins = rest.starts_with(&format!("\nTHE ACTION\n{action}\n")) || rest.starts_with("\nTHE CANDIDATES\n");
+    (begins && rest.contains(said)).then(|| said.to_owned())
+}
+
+/// The name of the line of evidence that has these words.
+fn evidence_with(asked: &Asked, words: &str) -> String {
+    let escaped = Value::from(words).to_string();
+    let mut lines = question(asked).lines().filter(|line| line.starts_with("{\"evidence\""));
+    let line = lines.find(|line| line.contains(escaped.trim_matches('"'))).unwrap_or_default();
+    let line: Value = serde_json::from_str(line).unwrap_or_default();
+    line["evidence"].as_str().unwrap_or_default().to_owned()
 }

@@ -3,6 +3,7 @@
 mod crash;
 mod replies;
 mod support;
+mod trial;
 
 use stash_domain::learning::extraction::{CALLS_PER_TRACE_MAX, Exclusion};
 use stash_infra::llm::{Budget, LlmError};
