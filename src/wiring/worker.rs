@@ -1,10 +1,10 @@
 //! The worker of this process.
 
 use super::{Foundation, data_folder};
-use stash_infra::config::Settings;
+use stash_infra::config::{LlmSettings, Settings};
 use stash_infra::llm::Llms;
 use stash_workers::context::Worker;
-use stash_workers::extraction::Judge;
+use stash_workers::extraction::{Judge, Judging};
 use stash_workers::scoring::Precision;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,19 +36,22 @@ impl Foundation {
     }
 
     /// The model that judges what agents did, if one is configured. Without, models learn from ratings alone.
-    fn judge(&self) -> Option<Arc<Judge>> {
+    fn judge(&self) -> Judging {
         let settings = &self.settings.llm;
-        let model = settings.learning_model.as_deref().filter(|model| settings.is_ready(model))?;
+        let name = LlmSettings::LEARNING_MODEL_NAME;
+        let Some(model) = settings.learning_model.as_deref() else {
+            return Judging::Nobody(format!("no language model judges here; the operator names one in {name}"));
+        };
         let opened = Llms::new(settings.clone(), Arc::clone(&self.clock)).and_then(|models| models.open(model, None));
         match opened {
-            Ok(llm) => Some(Arc::new(Judge {
+            Ok(llm) => Judging::By(Arc::new(Judge {
                 llm,
                 tokens_max: settings.learning_tokens_max,
                 cost_microusd_max: settings.learning_cost_microusd_max,
             })),
             Err(error) => {
-                tracing::warn!(%error, "models learn from ratings alone");
-                None
+                tracing::info!(%error, "models learn from ratings alone");
+                Judging::Nobody(format!("{error} (for the operator; {name} names the model)"))
             }
         }
     }

@@ -5,6 +5,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+/// Questions and answers of a trace that takes long to score.
+const LONG_TURNS: usize = 1500;
+
 /// Traces whose good answers ask for the order's number first, and whose bad ones promise at once.
 pub(crate) fn traces(count: usize) -> String {
     let things = ["lamp", "rug", "chair", "desk", "shelf", "clock", "mirror"];
@@ -108,6 +111,42 @@ async fn a_rule_is_learnt_and_scores_new_traces() {
 }
 
 #[tokio::test]
+async fn a_run_at_work_fails_when_the_steps_under_it_are_replaced() {
+    let folder = Folder::new();
+    let stash = Stash::up(&folder.data()).await;
+    let client = stash.operator();
+    let ids = client.import(&traces(12)).await;
+    for (number, id) in ids.iter().enumerate() {
+        rate(&client, id, number, true).await;
+    }
+    let model = train(&client, "asks first", &ids).await;
+    assert_eq!(model["status"], "succeeded", "{model}");
+
+    // Every action but the first few is a text of its own of 1,024 tokens: seconds of work, even for the smallest base.
+    let turn = |number: usize| {
+        let text = format!("Where is parcel {number}, and when will it be here? ").repeat(8);
+        [json!({"role": "user", "content": text}), json!({"role": "assistant", "content": format!("No idea, {number}.")})]
+    };
+    let long = json!({"id": "long", "steps": (0..LONG_TURNS).flat_map(turn).collect::<Vec<Value>>()});
+    let trace = client.import(&long.to_string()).await;
+    let path = format!("traces/{}/score", trace[0]);
+    let run = client.post(&path, &json!({ "reward_model_id": model["id"] })).await.ok();
+    let run = format!("scoring-runs/{}", run["id"].as_str().unwrap());
+    job_end("the run at work", async || (client.get(&run).await.ok()["status"] == "running").then_some(())).await;
+    let short = json!({"id": "long", "steps": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]});
+    client.import(&short.to_string()).await;
+    let done = over(&client, &run).await;
+    assert_eq!(done["status"], "failed", "{done}");
+    assert!(done["error"].as_str().unwrap().contains("were replaced while they were scored"), "{done}");
+    let detail = client.get(&format!("traces/{}", trace[0])).await.ok();
+    assert_eq!((&detail["action_scores"], &detail["scores"]), (&json!([]), &json!([])), "nothing of it is published");
+    // It can be asked for again.
+    let run = client.post(&path, &json!({ "reward_model_id": model["id"] })).await.ok();
+    let done = over(&client, &format!("scoring-runs/{}", run["id"].as_str().unwrap())).await;
+    assert_eq!(done["status"], "succeeded", "{done}");
+}
+
+#[tokio::test]
 async fn a_model_of_trace_pairs_alone_scores_no_actions_and_says_so() {
     let folder = Folder::new();
     let stash = Stash::up(&folder.data()).await;
@@ -142,6 +181,7 @@ async fn too_few_pairs_fail_with_what_to_do_before_a_base_is_looked_for() {
     assert_eq!(failed["status"], "failed");
     let error = failed["error"].as_str().unwrap();
     assert!(error.contains("at least 2") && error.contains("rate more"), "{error}");
+    assert!(error.contains("RM_LEARNING_MODEL"), "no model judges here, and it is said which setting names one: {error}");
     assert!(failed["num_pairs"].is_null() && failed["metrics"].is_null());
 
     rate(&client, &ids[1], 1, true).await;

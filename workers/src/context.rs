@@ -1,7 +1,7 @@
 //! What every job needs of its worker, and how a worker speaks to the log.
 
 use crate::claim::Candidate;
-use crate::extraction::Judge;
+use crate::extraction::Judging;
 use crate::scoring::{OrtOptions, Precision};
 use sqlx::PgPool;
 use stash_domain::admit::Verdict;
@@ -45,8 +45,8 @@ pub struct Worker {
     pub trainer: Option<PathBuf>,
     /// Folders in which base models are looked for, by name.
     pub bases: Vec<PathBuf>,
-    /// The model that judges what agents did; none: models learn from ratings alone.
-    pub judge: Option<Arc<Judge>>,
+    /// Who judges what agents did.
+    pub judge: Judging,
     /// Threads of training and scoring.
     pub threads: usize,
     /// Arithmetic of scoring; none for the fastest that the machine has.

@@ -44,7 +44,7 @@ pub struct FindingsRecorded {
     pub prompt_version: i32,
     /// Calls that the findings rest on, kept answers among them.
     pub calls: i64,
-    /// Calls of those that were made for this attempt.
+    /// Calls that this attempt made, malformed answers among them; what an earlier attempt had answered is not asked again.
     pub calls_made: i64,
     /// Tokens read by the calls made.
     pub input_tokens: i64,

@@ -20,6 +20,25 @@ pub struct Spent {
     pub cost_is_whole: bool,
 }
 
+impl Spent {
+    /// What of it was spent after `before` was. Whether the price of every call was known is said of all of them.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        let (now, then) = (self.usage, before.usage);
+        Self {
+            calls: self.calls.saturating_sub(before.calls),
+            usage: Usage {
+                input: now.input.saturating_sub(then.input),
+                output: now.output.saturating_sub(then.output),
+                cache_read: now.cache_read.saturating_sub(then.cache_read),
+                cache_written: now.cache_written.saturating_sub(then.cache_written),
+            },
+            cost_microusd: self.cost_microusd.saturating_sub(before.cost_microusd),
+            cost_is_whole: self.cost_is_whole,
+        }
+    }
+}
+
 /// A budget, shared by the calls of a job.
 #[derive(Debug)]
 pub struct Budget {
@@ -107,6 +126,10 @@ mod tests {
         budget.spend(&reply(0, Some(1)));
         assert!(matches!(budget.check(), Err(LlmError::BudgetSpent(_))));
         assert!(budget.spent().cost_is_whole);
+        let before = budget.spent();
+        budget.spend(&reply(7, Some(3)));
+        let since = budget.spent().since(before);
+        assert_eq!((since.calls, since.usage.output, since.cost_microusd), (1, 7, 3));
         let budget = Budget::new(Some(100), None);
         budget.spend(&reply(100, None));
         assert!(budget.check().is_err());

@@ -71,7 +71,7 @@ pub struct Learning {
     pub prompt_version: i32,
     /// Calls to the judge that the findings rest on.
     pub calls: i64,
-    /// Calls of those that were made for it; the others had been answered before.
+    /// Calls that the training's last attempt made, malformed answers among them; the others had been answered before.
     pub calls_made: i64,
     /// Tokens read by the calls made.
     pub input_tokens: i64,

@@ -19,6 +19,15 @@ pub struct Judge {
     pub cost_microusd_max: Option<u64>,
 }
 
+/// Who judges what nobody has rated.
+#[derive(Clone)]
+pub enum Judging {
+    /// This model.
+    By(Arc<Judge>),
+    /// Nobody, so that models learn from ratings alone: why, and what to do about it.
+    Nobody(String),
+}
+
 /// The call that puts a question.
 pub(super) fn call_of(question: &Question) -> Result<Call, LlmError> {
     let schema = schema_of(question.purpose)?;

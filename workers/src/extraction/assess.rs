@@ -20,15 +20,16 @@ pub(super) struct Asking<'a> {
     pub(super) settings: Settings,
 }
 
-/// Assesses a trace's actions and takes their findings. Gives the number of calls that they rest on.
+/// Assesses a trace's actions and takes their findings, and adds the calls that they rest on to `asked`. Both hold what was found
+/// before a call failed.
 pub(super) async fn assess(
     asking: &Asking<'_>,
     material: &Arc<Material>,
     harvest: &mut Harvest,
-) -> Result<u64, LlmError> {
+    asked: &mut u64,
+) -> Result<(), LlmError> {
     let mut targets = 0..material.targets().len();
     let mut running = FuturesOrdered::new();
-    let mut asked: u64 = 0;
     loop {
         while running.len() < CALLS_PER_TRACE_MAX && !harvest.is_full() {
             let Some(target) = targets.next() else { break };
@@ -37,12 +38,12 @@ pub(super) async fn assess(
         match running.next().await {
             Some(outcome) => {
                 let (finding, calls) = outcome?;
-                asked = asked.saturating_add(calls);
+                *asked = asked.saturating_add(calls);
                 if let Some(finding) = finding {
                     harvest.take(finding);
                 }
             }
-            None => return Ok(asked),
+            None => return Ok(()),
         }
     }
 }

@@ -22,7 +22,7 @@ mod record;
 mod tests;
 mod trial;
 
-pub use ask::Judge;
+pub use ask::{Judge, Judging};
 pub use record::record;
 pub use trial::{Outcome, Tried, try_judge};
 
@@ -43,8 +43,10 @@ pub struct Extracted {
     pub harvest: Harvest,
     /// Calls that the findings rest on.
     pub calls: u64,
-    /// What this job's calls took, also those of earlier attempts.
+    /// What this attempt's calls took; those of earlier attempts are not among them.
     pub spent: Spent,
+    /// Why it ended before its end, if it did. What was found until then is here all the same.
+    pub stopped: Option<Failure>,
 }
 
 /// Share of a job's progress that extraction is shown with: from, to.
@@ -55,8 +57,11 @@ const PROGRESS_PARTS: usize = 20;
 
 /// Assesses the actions of the model's traces, until there are pairs enough.
 ///
+/// A call that fails ends it, and is told beside what was found until then: `llm_failed`, `llm_budget_spent`, or a failure that
+/// may pass when the provider is away.
+///
 /// # Errors
-/// `llm_failed` and `llm_budget_spent`; a failure that may pass when the provider is away.
+/// Those of the database and of the log, and that the job is to stop.
 pub async fn run(
     running: &Running,
     judge: &Judge,
@@ -66,11 +71,12 @@ pub async fn run(
 ) -> Result<Extracted, Failure> {
     let budget = Budget::new(Some(judge.tokens_max), judge.cost_microusd_max);
     let calls = LoggedCalls::new(running, model);
-    budget.spend_before(calls.spent_before().await?);
+    let before = calls.spent_before().await?;
+    budget.spend_before(before);
     let asking = Asking { llm: &*judge.llm, budget: &budget, calls: &calls, settings };
     let traces = selected(running, model).await?;
     let part = traces.len().div_ceil(PROGRESS_PARTS).max(1);
-    let mut asked = 0;
+    let (mut asked, mut stopped) = (0, None);
     for (index, trace) in traces.iter().enumerate() {
         running.check()?;
         if harvest.is_full() {
@@ -83,12 +89,16 @@ pub async fn run(
         let material = material::load(&running.worker, running.job.owner, *trace).await?;
         let cancelled = running.cancel.cancelled();
         // Calls under way are dropped where they are; what was answered is kept.
-        asked += tokio::select! {
-            outcome = assess(&asking, &material, &mut harvest) => outcome.map_err(failure)?,
+        let outcome = tokio::select! {
+            outcome = assess(&asking, &material, &mut harvest, &mut asked) => outcome,
             () = cancelled => return Err(Failure::cancelled()),
         };
+        if let Err(error) = outcome {
+            stopped = Some(failure(error));
+            break;
+        }
     }
-    Ok(Extracted { harvest, calls: asked, spent: budget.spent() })
+    Ok(Extracted { harvest, calls: asked, spent: budget.spent().since(before), stopped })
 }
 
 async fn selected(running: &Running, model: RewardModelId) -> Result<Vec<TraceId>, Failure> {

@@ -10,7 +10,8 @@ use stash_domain::record::{Append, Expected, StreamId};
 use stash_infra::bundle::BundleWriter;
 use stash_infra::seal::Purpose;
 
-/// Records the findings, each sealed under its trace; those of a trace that was deleted meanwhile are left out.
+/// Records the findings, each sealed under its trace; those of a trace that was deleted meanwhile are left out. Without
+/// `arranged` no dataset was made of them, so that none is included in one.
 ///
 /// # Errors
 /// Those of the store and of the log.
@@ -18,7 +19,7 @@ pub async fn record(
     running: &Running,
     model: RewardModelId,
     extracted: &Extracted,
-    arranged: &Arranged,
+    arranged: Option<&Arranged>,
 ) -> Result<(), Failure> {
     let (worker, owner) = (&running.worker, running.job.owner);
     let findings = extracted.harvest.findings();
@@ -27,7 +28,9 @@ pub async fn record(
     traces.dedup();
     let keys = subjects::keys(worker, owner, &traces).await?;
     let mut writer = BundleWriter::new(worker.store.clone(), owner, Purpose::FINDING_FRAMES);
-    for ((ordinal, finding), included) in (0_u32..).zip(findings).zip(arranged.included()) {
+    let mut included = arranged.into_iter().flat_map(Arranged::included);
+    for (ordinal, finding) in (0_u32..).zip(findings) {
+        let included = included.next().unwrap_or(false);
         let Some(key) = keys.get(&finding.trace_id) else { continue };
         let frame = FindingFrame { ordinal, included_in_training: included, finding: finding.clone() };
         writer.push(key, frame.encode().map_err(Failure::internal)?).await?;

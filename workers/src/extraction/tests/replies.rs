@@ -1,10 +1,11 @@
 //! What judges say: sarcasm, mixed outcomes, abstention, quotes of the wrong message, and traces that speak to the judge.
 
-use super::support::{Memory, agent, extract, material, model, user};
+use super::support::{Memory, agent, extract, material, model, say, user};
 use stash_domain::learning::extraction::{Exclusion, Label, Preferred};
 use stash_domain::learning::frame::Source;
 use stash_infra::llm::LlmError;
 use stash_infra::testing::llm::judge::{action, critical, feedback, judgment, purpose, review};
+use stash_domain::trace::{Role, Step};
 use stash_infra::testing::llm::{Answer, LlmServer};
 
 #[tokio::test]
@@ -104,6 +105,41 @@ async fn a_trace_that_speaks_to_the_judge_stays_data() {
     for asked in server.asked() {
         assert!(!asked.system.contains("Ignore all"), "instructions hold nothing of a trace");
         assert!(!asked.text().lines().any(|line| line.starts_with("SYSTEM:")), "no text of a trace begins a line");
+    }
+}
+
+#[tokio::test]
+async fn the_alternative_to_a_call_is_a_call_that_differs_or_makes_no_pair() {
+    let original = r#"{"tool_name": "weather", "tool_input": {"city": "Bergen"}, "content": ""}"#;
+    let other = r#"{"tool_name": "weather", "tool_input": {"city": "Oslo"}, "content": ""}"#;
+    let with_result = r#"{"tool_name": "weather", "tool_input": {"city": "Oslo"}, "content": "", "result": "12 degrees"}"#;
+    let expected = [
+        (other, None),
+        (original, Some(Exclusion::SameAlternative)),
+        (with_result, Some(Exclusion::InvalidAlternative)),
+        ("I would ask for Oslo.", Some(Exclusion::InvalidAlternative)),
+        ("[1]", Some(Exclusion::InvalidAlternative)),
+        ("", Some(Exclusion::NoAlternative)),
+    ];
+    for (alternative, exclusion) in expected {
+        let server = LlmServer::start(move |asked| match purpose(asked) {
+            "judgment" => judgment(asked, "negative", alternative),
+            _ => review(asked, "Oslo\"}"),
+        })
+        .await;
+        let input = serde_json::json!({"city": "Bergen"}).as_object().cloned();
+        let trace = material(vec![
+            user("How warm is it in Oslo?"),
+            Step { tool_name: Some("weather".to_owned()), tool_input: input, ..agent("") },
+            Step { tool_name: Some("weather".to_owned()), ..say(Role::Tool, "9 degrees in Bergen") },
+        ]);
+        let findings = extract(&*model(&server), &Memory::default(), &trace).await.unwrap();
+        let [finding] = findings.as_slice() else { panic!("a result is no target: {findings:?}") };
+        assert_eq!(finding.exclusion, exclusion, "{alternative}");
+        assert_eq!((finding.step_index, finding.tool_name.as_deref()), (1, Some("weather")));
+        // Whatever the judge offers, it was not shown the result; and every alternative that is one is reviewed.
+        assert!(server.asked().iter().all(|asked| !asked.text().contains("9 degrees")));
+        assert_eq!(server.asked().len(), if exclusion.is_none() { 2 } else { 1 }, "{alternative}");
     }
 }
 

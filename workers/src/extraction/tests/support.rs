@@ -126,6 +126,6 @@ pub(super) async fn extract_up_to(
 ) -> Result<Vec<Finding>, LlmError> {
     let mut harvest = Harvest::new(BTreeMap::new(), 0, max_pairs);
     let asking = Asking { llm, budget, calls, settings: Settings::default() };
-    assess(&asking, material, &mut harvest).await?;
+    assess(&asking, material, &mut harvest, &mut 0).await?;
     Ok(harvest.into_findings())
 }

@@ -12,7 +12,7 @@ use stash_domain::learning::extraction::{Arranged, Finding};
 use stash_domain::learning::frame::{Granularity, PairEvidence, Source, Split};
 use stash_domain::learning::pairs::{Pair, Rated, from_ratings};
 use stash_domain::learning::ratings::{Liking, Rating, TargetKey, resolve};
-use stash_domain::learning::require_pairs;
+use stash_domain::learning::{Judged, require_pairs};
 use stash_domain::learning::split::PairTraces;
 use stash_domain::rendering::{Digester, Form, RenderedTrace, Revision};
 use stash_domain::time::Timestamp;
@@ -111,12 +111,17 @@ pub async fn explicit(running: &Running, request: Request) -> Result<Explicit, F
 ///
 /// # Errors
 /// `too_few_pairs`.
-pub fn select(explicit: Explicit, findings: &[Finding], arranged: &Arranged) -> Result<Selected, Failure> {
+pub fn select(
+    explicit: Explicit,
+    findings: &[Finding],
+    arranged: &Arranged,
+    judged: &Judged,
+) -> Result<Selected, Failure> {
     let (positive, negative) = explicit.liking.values().fold((0, 0), |(good, bad), liking| match liking {
         Liking::Positive => (good + 1, bad),
         Liking::Negative => (good, bad + 1),
     });
-    require_pairs(arranged.train_pairs, positive, negative)
+    require_pairs(arranged.train_pairs, positive, negative, judged)
         .map_err(|refused| Failure::of_input(refused.code, refused.detail))?;
     let Explicit { mut targets, pairs, .. } = explicit;
     let mut pairs: Vec<DataPair> = pairs

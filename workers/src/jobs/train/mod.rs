@@ -25,11 +25,12 @@ pub use archive::unpack;
 
 use super::{Done, Failure, Running};
 use crate::bases;
-use crate::extraction::{self, Extracted};
+use crate::extraction::{self, Extracted, Judging};
 use crate::jobs::{engine, scores};
 use dataset::{Explicit, Request};
 use stash_domain::error::Code;
 use stash_domain::ids::RewardModelId;
+use stash_domain::learning::Judged;
 use stash_domain::learning::extraction::{Arranged, Dropout, Harvest};
 use stash_domain::limits::JOB_ATTEMPTS_MAX;
 use stash_domain::rendering::Form;
@@ -83,14 +84,19 @@ async fn train(running: &Running, model_id: RewardModelId, model: &Model, folder
         seed: model.seed,
     };
     let explicit = dataset::explicit(running, request).await?;
-    let extracted = extract(running, request, &explicit).await?;
+    let (extracted, judged) = match extract(running, request, &explicit).await? {
+        Ok(extracted) => {
+            let judged = Judged::Findings(extracted.harvest.findings().len());
+            (Some(extracted), judged)
+        }
+        Err(why) => (None, Judged::Nothing(why)),
+    };
     let findings = extracted.as_ref().map_or(&[][..], |extracted| extracted.harvest.findings());
     let arranged = Arranged::of(&explicit.traces(), findings, model.seed);
     if let Some(extracted) = &extracted {
-        // Before it is asked whether there are enough pairs: the report of a job that fails for want of them says why.
-        extraction::record(running, model_id, extracted, &arranged).await?;
+        report(running, model_id, extracted, &arranged).await?;
     }
-    let selected = dataset::select(explicit, findings, &arranged)?;
+    let selected = dataset::select(explicit, findings, &arranged, &judged)?;
     let base = bases::find(&worker.bases, &model.base_model)
         .ok_or_else(|| bases::missing(&worker.bases, &model.base_model))?;
     let form = form_of(&base)?;
@@ -117,12 +123,40 @@ async fn train(running: &Running, model_id: RewardModelId, model: &Model, folder
     publish::run(running, model_id, &dataset, evaluation, scores, folder).await
 }
 
-/// What a model that judges finds in the traces; none where no such model is configured.
-async fn extract(running: &Running, request: Request, explicit: &Explicit) -> Result<Option<Extracted>, Failure> {
-    let Some(judge) = &running.worker.judge else { return Ok(None) };
+/// What a model that judges finds in the traces; where none is to be asked, why.
+async fn extract(
+    running: &Running,
+    request: Request,
+    explicit: &Explicit,
+) -> Result<Result<Extracted, String>, Failure> {
+    let judge = match &running.worker.judge {
+        Judging::By(judge) => judge,
+        Judging::Nobody(why) => return Ok(Err(why.clone())),
+    };
     let harvest = Harvest::new(explicit.liking.clone(), explicit.traces().len(), request.max_pairs);
     let settings = extraction::Settings { dropout: Dropout::Half, seed: request.seed };
-    extraction::run(running, judge, request.model, settings, harvest).await.map(Some)
+    extraction::run(running, judge, request.model, settings, harvest).await.map(Ok)
+}
+
+/// Records what was found, before it is asked whether there are enough pairs: the report of a job that fails for want of them says
+/// why. So does that of a job that fails because a call did, unless another attempt follows, which finds it again.
+///
+/// # Errors
+/// Why extraction stopped, if it did.
+async fn report(
+    running: &Running,
+    model: RewardModelId,
+    extracted: &Extracted,
+    arranged: &Arranged,
+) -> Result<(), Failure> {
+    let Some(failure) = &extracted.stopped else {
+        return extraction::record(running, model, extracted, Some(arranged)).await;
+    };
+    let is_last = u32::try_from(running.job.attempt).unwrap_or(u32::MAX) >= JOB_ATTEMPTS_MAX;
+    if is_last || !failure.retry {
+        extraction::record(running, model, extracted, None).await?;
+    }
+    Err(failure.clone())
 }
 
 /// How the base sees segments.
