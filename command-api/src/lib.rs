@@ -25,6 +25,7 @@ use stash_infra::postgres::Pools;
 use stash_infra::postgres::grouped::Grouped;
 use stash_infra::subject_keys::SubjectKeys;
 use stash_infra::submit::Submitter;
+use stash_query_api::types::LlmModels;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub struct CommandParts {
     pub compute: Option<String>,
     /// Lets imports in one after another.
     pub imports: Arc<Semaphore>,
+    /// Language models that this deployment uses.
+    pub llm: LlmModels,
 }
 
 /// Room for requests of spans in one process; see [`otlp::body`].
@@ -110,12 +113,13 @@ impl CommandState {
 
 /// The routes, relative to `/api/v1/rm`; they go inside the layer that finds the caller.
 pub fn router(state: CommandState) -> Router {
-    use routes::{annotations, otel, reward_models, traces};
+    use routes::{annotations, llm, otel, reward_models, traces};
     Router::new()
         .route("/traces/import", post(traces::import::handle))
         .route("/otel/v1/traces", post(otel::traces::handle))
         .route("/otel/v1/logs", post(otel::logs::handle))
-        .route("/traces/{trace_id}", delete(traces::delete::handle))
+        .route("/traces/{trace_id}", delete(traces::delete::handle).patch(traces::edit::handle))
+        .route("/traces/{trace_id}/title", post(traces::title::handle))
         .route("/traces/{trace_id}/score", post(traces::score::handle))
         .route("/traces/{trace_id}/annotations", post(annotations::create::handle))
         .route("/annotations/{annotation_id}", patch(annotations::change::handle).delete(annotations::delete::handle))
@@ -125,6 +129,7 @@ pub fn router(state: CommandState) -> Router {
             patch(reward_models::rename::handle).delete(reward_models::delete::handle),
         )
         .route("/reward-models/{reward_model_id}/cancel", post(reward_models::cancel::handle))
+        .route("/llm-processing", patch(llm::switch::handle))
         .route_layer(from_fn(caller::require_reward_models))
         .with_state(state)
 }

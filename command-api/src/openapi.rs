@@ -53,6 +53,8 @@ pub(crate) enum Pending {
         crate::routes::otel::traces::handle,
         crate::routes::otel::logs::handle,
         crate::routes::traces::delete::handle,
+        crate::routes::traces::edit::handle,
+        crate::routes::traces::title::handle,
         crate::routes::traces::score::handle,
         crate::routes::annotations::create::handle,
         crate::routes::annotations::change::handle,
@@ -61,6 +63,7 @@ pub(crate) enum Pending {
         crate::routes::reward_models::cancel::handle,
         crate::routes::reward_models::rename::handle,
         crate::routes::reward_models::delete::handle,
+        crate::routes::llm::switch::handle,
     ),
     components(schemas(PendingBody, ProblemBody))
 )]

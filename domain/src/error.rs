@@ -73,6 +73,10 @@ codes! {
     NoActions = "no_actions", 422, "The trace has no action";
     /// The model cannot do what is asked of it.
     IncompatibleModel = "incompatible_model", 422, "The model cannot do this";
+    /// The account does not allow what it was asked for: its content would go to a language model.
+    LlmSwitchedOff = "llm_switched_off", 422, "Language models are switched off for this account";
+    /// The trace has a title that a person gave it, which no other replaces.
+    TitleIsOwn = "title_is_own", 422, "The trace has a title of its own";
     /// There are too few pairs to train on.
     TooFewPairs = "too_few_pairs", 422, "Too few pairs to train on";
     /// The base model is not on this machine and cannot be fetched.

@@ -1,7 +1,7 @@
 //! The plain bytes of every frame of a [`Bundle`](crate::sealed::Bundle): one letter for the kind, then JSON. Letters in use:
 //! `S`, `P`, `Z` ([`crate::trace::frame`]), `Q` ([`crate::learning::frame`]), `V` ([`crate::reward::frame`]),
 //! `J` ([`crate::annotation::JudgmentsFrame`]),
-//! `O`, `L` ([`crate::otel::frame`]), `F`, `C` ([`crate::learning::extraction::frame`]).
+//! `O`, `L` ([`crate::otel::frame`]), `F`, `C` ([`crate::learning::extraction::frame`]), `T` ([`crate::titling::TitleFrame`]).
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -16,4 +16,5 @@ pub mod submit;
 pub mod telemetry;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+pub mod titles;
 pub mod watermark;

@@ -182,6 +182,36 @@ async fn a_hostile_server_costs_a_bounded_number_of_requests_and_bytes() {
 }
 
 #[tokio::test]
+async fn a_wait_of_a_year_is_not_taken() {
+    for wait in ["31536000", "Fri, 31 Dec 2100 23:59:59 GMT"] {
+        let server = LlmServer::start(move |_| Answer::is_limited(wait)).await;
+        let llm = model(&server, "hosted_vllm/m");
+        let error = score(&*llm).await.unwrap_err();
+        assert!(matches!(error, LlmError::RateLimited { .. }) && error.may_pass(), "{error}");
+        // Nor does it hold up the next call.
+        assert!(score(&*llm).await.is_err());
+        assert_eq!(server.asked().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_says_the_key_in_its_answer_is_not_repeated() {
+    let answer = format!(
+        r#"{{"model": "m {KEY}\u001b[2J{}", "choices": [{{"message": {{"content": {:?}}}}}],
+            "usage": {{"prompt_tokens": 18446744073709551615, "completion_tokens": 18446744073709551615}}}}"#,
+        "x".repeat(1000),
+        format!(r#"{{"reason": "the key is {KEY}", "score": 3}}"#),
+    );
+    let server = LlmServer::start(move |_| Answer::raw("application/json", answer.clone())).await;
+    let budget = Budget::new(Some(1000), Some(1000));
+    let reply = model(&server, "hosted_vllm/m").complete(&call(), &budget).await.unwrap();
+    assert!(!format!("{reply:?}").contains(KEY), "{reply:?}");
+    assert!(reply.text.contains("the key is (key)") && reply.model.chars().count() == 200, "{reply:?}");
+    assert!(!reply.model.contains(char::is_control));
+    assert!(budget.check().is_err(), "whatever it claims to have taken is taken for true");
+}
+
+#[tokio::test]
 async fn a_silent_server_is_given_up() {
     let held = Held::default();
     let silent = held.clone();

@@ -23,7 +23,7 @@ pub use state::{ArtifactLinks, QueryParts, QueryState};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use routes::{annotations, artifacts, commands, exports, formats, otel, reward_models, scoring_runs, traces};
+use routes::{annotations, artifacts, commands, exports, formats, llm, otel, reward_models, scoring_runs, traces};
 use stash_infra::http::{caller, position};
 use std::sync::Arc;
 
@@ -43,6 +43,7 @@ pub fn router(state: QueryState) -> Router {
         .route("/reward-models/{reward_model_id}", get(reward_models::get::get))
         .route("/reward-models/{reward_model_id}/weights", get(reward_models::weights::weights))
         .route("/scoring-runs/{run_id}", get(scoring_runs::get::get))
+        .route("/llm-processing", get(llm::processing::processing))
         .route("/commands/{command_id}", get(commands::get::get))
         .route_layer(from_fn_with_state(gate, position::wait))
         .route_layer(from_fn(caller::require_reward_models))

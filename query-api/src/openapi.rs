@@ -24,6 +24,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, ResponseBuilder};
         routes::reward_models::get::get,
         routes::reward_models::weights::weights,
         routes::scoring_runs::get::get,
+        routes::llm::processing::processing,
         routes::commands::get::get,
     ),
     components(schemas(ProblemBody, types::Moment, types::JsonText))

@@ -3,6 +3,7 @@
 use crate::body::LongAnswers;
 use crate::errors::Failure;
 use crate::routes::annotations::get::Annotations;
+use crate::types::LlmModels;
 use stash_domain::ids::OwnerId;
 use stash_infra::artifacts::ArtifactStore;
 use stash_infra::artifacts::link::LinkSigner;
@@ -28,6 +29,8 @@ pub struct QueryParts {
     pub artifacts: Arc<dyn ArtifactStore>,
     /// The time.
     pub clock: Arc<dyn Clock>,
+    /// Language models that this deployment uses.
+    pub llm: LlmModels,
 }
 
 /// What serving signed links needs.

@@ -27,6 +27,9 @@ payloads! {
     TracesImported = "traces_imported",
     OtelReceived = "otel_received",
     TraceDeleted = "trace_deleted",
+    TraceTitled = "trace_titled",
+    TitleFailed = "title_failed",
+    TitleRequested = "title_requested",
     AnnotationCreated = "annotation_created",
     AnnotationChanged = "annotation_changed",
     AnnotationDeleted = "annotation_deleted",
@@ -50,6 +53,7 @@ payloads! {
     JobParked = "job_parked",
     AccountCreated = "account_created",
     RewardModelsSwitched = "reward_models_switched",
+    LlmSwitched = "llm_switched",
     ApiKeyCreated = "api_key_created",
     ApiKeyRevoked = "api_key_revoked",
 }

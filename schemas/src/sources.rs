@@ -28,6 +28,9 @@ sources! {
     traces_imported: 1;
     otel_received: 1;
     trace_deleted: 1;
+    trace_titled: 1;
+    title_failed: 1;
+    title_requested: 1;
     annotation_created: 1;
     annotation_changed: 1;
     annotation_deleted: 1;
@@ -51,6 +54,7 @@ sources! {
     job_parked: 1;
     account_created: 1;
     reward_models_switched: 1;
+    llm_switched: 1;
     api_key_created: 1;
     api_key_revoked: 1;
 }

@@ -15,6 +15,7 @@ mod eval;
 mod export;
 mod import;
 mod keys;
+mod llm;
 mod local;
 mod log;
 mod models;
@@ -75,6 +76,9 @@ enum Command {
     /// Try the model that judges what agents did on made-up cases; nothing of your traces is sent
     #[command(subcommand)]
     Eval(eval::Command),
+    /// What language models may be used for on your content
+    #[command(subcommand)]
+    Llm(llm::Command),
     /// Accounts, on the database of a data folder
     #[command(subcommand)]
     Users(users::Command),
@@ -127,6 +131,7 @@ async fn dispatch(command: Command) -> anyhow::Result<()> {
         Command::Score(args) => score::run(args).await,
         Command::Export(command) => export::run(command).await,
         Command::Eval(command) => eval::run(command).await,
+        Command::Llm(command) => llm::run(command).await,
         Command::Users(command) => users::run(command).await,
         Command::Keys(command) => keys::run(command).await,
         Command::Log(command) => log::run(command).await,

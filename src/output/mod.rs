@@ -15,12 +15,30 @@ use std::io::Write as _;
 
 /// Prints a line of the result. Unlike `println!` it fails, rather than panics, when the reader has gone.
 pub(crate) fn line(text: impl std::fmt::Display) -> anyhow::Result<()> {
-    writeln!(std::io::stdout().lock(), "{text}")?;
+    writeln!(std::io::stdout().lock(), "{}", harmless(&text.to_string()))?;
     Ok(())
 }
 
 /// Prints a line about the work.
 pub(crate) fn note(text: impl std::fmt::Display) {
     // Nobody reads it: then nobody misses it.
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", harmless(&text.to_string()));
+}
+
+/// A text that a terminal shows and does not obey: traces, titles and answers of servers are other people's, and may hold sequences
+/// that move the cursor, rename the window or hide text.
+fn harmless(text: &str) -> String {
+    let shown =
+        |char: char| if char.is_control() && !matches!(char, '\n' | '\t') { char::REPLACEMENT_CHARACTER } else { char };
+    text.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn what_is_printed_gives_no_orders_to_a_terminal() {
+        assert_eq!(harmless("a\u{1b}]0;title\u{7}\tb\nc\u{9b}2J"), "a\u{fffd}]0;title\u{fffd}\tb\nc\u{fffd}2J");
+    }
 }

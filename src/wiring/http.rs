@@ -11,11 +11,14 @@ use crate::pages;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use stash_command_api::import::Importer;
+use stash_command_api::import::titles::Required;
 use stash_command_api::{CommandParts, CommandState, IMPORTS_AT_ONCE};
 use stash_infra::artifacts::link::LinkSigner;
+use stash_infra::config::TitlePolicy;
 use stash_infra::http::checks::{DatabaseCheck, LagCheck, LogCheck};
 use stash_infra::http::{Health, ReadGate, caller, deadline, health, position, with_common_layers};
 use stash_infra::telemetry::{Metrics, metrics_router};
+use stash_query_api::types::LlmModels;
 use stash_query_api::{ArtifactLinks, QueryParts, QueryState};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -75,6 +78,7 @@ impl Foundation {
             store: Arc::clone(&self.store),
             pool: self.pools.system.clone(),
             redactor: self.settings.redaction.redactor.clone(),
+            titles: self.required_titles(),
         };
         CommandState::new(CommandParts {
             submitter: Arc::clone(&self.submitter),
@@ -89,6 +93,7 @@ impl Foundation {
             otlp_room: stash_command_api::otlp_room(),
             compute: self.settings.compute.compute.map(|class| class.name().to_owned()),
             imports: Arc::new(Semaphore::new(IMPORTS_AT_ONCE)),
+            llm: self.llm_models(),
         })
     }
 
@@ -99,7 +104,20 @@ impl Foundation {
             log: Arc::clone(&self.log),
             artifacts: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
+            llm: self.llm_models(),
         })
+    }
+
+    /// Who writes titles while an import waits, if imports are to wait for them.
+    fn required_titles(&self) -> Option<Required> {
+        (self.settings.llm.title_policy == TitlePolicy::Required).then(|| Required { llm: self.title_model() })
+    }
+
+    /// Language models that are set up here, by what for.
+    fn llm_models(&self) -> LlmModels {
+        let settings = &self.settings.llm;
+        let ready = |model: &Option<String>| model.clone().filter(|model| settings.is_ready(model));
+        LlmModels { titles: ready(&settings.title_model), learning: ready(&settings.learning_model) }
     }
 
     fn artifact_links(&self) -> ArtifactLinks {

@@ -2,7 +2,7 @@
 
 use super::{Foundation, data_folder};
 use stash_infra::config::{LlmSettings, Settings};
-use stash_infra::llm::Llms;
+use stash_infra::llm::{Llm, Llms};
 use stash_workers::context::Worker;
 use stash_workers::extraction::{Judge, Judging};
 use stash_workers::scoring::Precision;
@@ -29,10 +29,20 @@ impl Foundation {
             trainer: self.settings.compute.trainer.clone().or_else(default_trainer),
             bases: bases(&self.settings),
             judge: self.judge(),
+            titles: self.title_model().inspect_err(|why| tracing::info!(why, "titles are derived")).ok(),
             lease: self.settings.compute.job_lease,
             threads: threads(&self.settings),
             precision: self.settings.compute.precision.map(precision),
         })
+    }
+
+    /// The model that writes titles; why there is none, if there is none.
+    pub(super) fn title_model(&self) -> Result<Arc<dyn Llm>, String> {
+        let settings = &self.settings.llm;
+        let name = LlmSettings::TITLE_MODEL_NAME;
+        let Some(model) = settings.title_model.as_deref() else { return Err(format!("{name} is `none`")) };
+        let opened = Llms::new(settings.clone(), Arc::clone(&self.clock)).and_then(|models| models.open(model, None));
+        opened.map_err(|error| error.to_string())
     }
 
     /// The model that judges what agents did, if one is configured. Without, models learn from ratings alone.

@@ -1,6 +1,7 @@
 //! Trainings that learn from traces without any rating: by a model that judges, which here is a server that answers by script.
 
 use crate::support::{Client, Folder, Stash, job_end};
+use reqwest::Method;
 use serde_json::{Value, json};
 use stash_infra::testing::llm::judge::{critical, judgment, purpose, review};
 use stash_infra::testing::llm::{Answer, Held, LlmServer};
@@ -112,6 +113,26 @@ async fn malformed_answers_fail_the_job_and_are_asked_to_be_mended_once() {
     assert!(feedback.iter().all(|found| found["included_in_training"] == false), "{feedback:?}");
     let learning = &model["learning"];
     assert_eq!((&learning["calls"], &learning["calls_made"]), (&json!(4), &json!(6)), "{learning}");
+}
+
+#[tokio::test]
+async fn a_training_asks_no_more_once_its_account_forbids_it() {
+    let held = Held::default();
+    let hold = held.clone();
+    let server = LlmServer::start(move |asked| critical(asked).held(&hold)).await;
+    let folder = Folder::new();
+    let stash = Stash::up_judged(&folder.data(), &server).await;
+    let client = stash.operator();
+    let ids = client.import(&traces(6)).await;
+    let model = train(&client, &ids).await;
+    server.wait_for(1).await;
+    let forbid = client.request(Method::PATCH, "llm-processing").json(&json!({ "learning": false }));
+    assert_eq!(client.send(forbid).await.ok()["learning"]["allowed"], false);
+    held.let_go(1000);
+    let model = over(&client, &model).await;
+    assert!(model["error"].as_str().unwrap().contains("switched off while this training asked"), "{model}");
+    assert_eq!(server.asked().len(), 1, "the call under way came to its end");
+    assert_eq!((&model["feedback"], &model["learning"]["calls_made"]), (&json!([]), &json!(1)), "{model}");
 }
 
 #[tokio::test]

@@ -125,7 +125,10 @@ async fn a_run_at_work_fails_when_the_steps_under_it_are_replaced() {
     // Every action but the first few is a text of its own of 1,024 tokens: seconds of work, even for the smallest base.
     let turn = |number: usize| {
         let text = format!("Where is parcel {number}, and when will it be here? ").repeat(8);
-        [json!({"role": "user", "content": text}), json!({"role": "assistant", "content": format!("No idea, {number}.")})]
+        [
+            json!({"role": "user", "content": text}),
+            json!({"role": "assistant", "content": format!("No idea, {number}.")}),
+        ]
     };
     let long = json!({"id": "long", "steps": (0..LONG_TURNS).flat_map(turn).collect::<Vec<Value>>()});
     let trace = client.import(&long.to_string()).await;
@@ -133,7 +136,8 @@ async fn a_run_at_work_fails_when_the_steps_under_it_are_replaced() {
     let run = client.post(&path, &json!({ "reward_model_id": model["id"] })).await.ok();
     let run = format!("scoring-runs/{}", run["id"].as_str().unwrap());
     job_end("the run at work", async || (client.get(&run).await.ok()["status"] == "running").then_some(())).await;
-    let short = json!({"id": "long", "steps": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]});
+    let short =
+        json!({"id": "long", "steps": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]});
     client.import(&short.to_string()).await;
     let done = over(&client, &run).await;
     assert_eq!(done["status"], "failed", "{done}");
@@ -181,7 +185,10 @@ async fn too_few_pairs_fail_with_what_to_do_before_a_base_is_looked_for() {
     assert_eq!(failed["status"], "failed");
     let error = failed["error"].as_str().unwrap();
     assert!(error.contains("at least 2") && error.contains("rate more"), "{error}");
-    assert!(error.contains("RM_LEARNING_MODEL"), "no model judges here, and it is said which setting names one: {error}");
+    assert!(
+        error.contains("RM_LEARNING_MODEL"),
+        "no model judges here, and it is said which setting names one: {error}"
+    );
     assert!(failed["num_pairs"].is_null() && failed["metrics"].is_null());
 
     rate(&client, &ids[1], 1, true).await;

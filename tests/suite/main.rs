@@ -23,5 +23,6 @@ mod sample;
 mod support;
 mod tau;
 mod tidy;
+mod titles;
 mod up;
 mod watch;

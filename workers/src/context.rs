@@ -11,11 +11,13 @@ use stash_domain::time::Timestamp;
 use stash_infra::artifacts::ArtifactStore;
 use stash_infra::clock::Clock;
 use stash_infra::lease::{JobLease, JobLeases};
+use stash_infra::llm::Llm;
 use stash_infra::subject_keys::SubjectKeys;
 use stash_infra::submit::{Outcome, SubmitError, Submitter};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use uuid::Uuid;
 
 /// Attempts to get a verdict on one record before the worker gives the job up to its lease.
 const VERDICT_ATTEMPTS: u32 = 30;
@@ -47,6 +49,8 @@ pub struct Worker {
     pub bases: Vec<PathBuf>,
     /// Who judges what agents did.
     pub judge: Judging,
+    /// The model that writes titles; none: titles are those given or derived.
+    pub titles: Option<Arc<dyn Llm>>,
     /// Threads of training and scoring.
     pub threads: usize,
     /// Arithmetic of scoring; none for the fastest that the machine has.
@@ -110,13 +114,27 @@ impl Worker {
     /// [`WorkerError`]; the record may still come into force.
     pub async fn say(&self, owner: OwnerId, job: JobId, key: &str, appends: Vec<Append>) -> Result<Said, WorkerError> {
         let command = CommandId(derive("worker", &[job.0.as_bytes(), key.as_bytes()]));
+        self.append(owner, command, job.0, appends).await
+    }
+
+    /// Appends events as one command and waits for the verdict. `about` is what they belong to, for tracing.
+    ///
+    /// # Errors
+    /// [`WorkerError`]; the record may still come into force.
+    pub async fn append(
+        &self,
+        owner: OwnerId,
+        command: CommandId,
+        about: Uuid,
+        appends: Vec<Append>,
+    ) -> Result<Said, WorkerError> {
         let record = Record {
             command_id: command,
             owner_id: owner,
             request_digest: Digest::of(command.0.as_bytes()),
             actor: Actor::System,
             causation_id: None,
-            correlation_id: job.0,
+            correlation_id: about,
             recorded_at: self.now(),
             appends,
         };

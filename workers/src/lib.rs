@@ -4,6 +4,7 @@
 //! - [`coordinator`]: the loop; [`claim`]: taking a job; [`reaper`]: attempts whose worker is gone
 //! - [`jobs`]: what each kind of job does; [`extraction`]: what a training learns by asking a language model
 //! - [`scoring`]: the engine that serves models
+//! - [`titles`]: titles for traces that come without one, beside the jobs
 //! - [`bases`]: base models on this machine; [`scratch`]: what attempts leave in the worker's folder
 //!
 //! A worker keeps nothing: what a job needs is read from the read models and the artifact store, what it makes is published in
@@ -18,3 +19,4 @@ pub mod jobs;
 pub mod reaper;
 pub mod scoring;
 pub mod scratch;
+pub mod titles;

@@ -2,6 +2,7 @@
 //!
 //! 1. The body is spooled to a file (or stays in memory, for a JSON body), inflated and bounded: [`spool`].
 //! 2. The whole input is checked, so that an error in its last line is known before anything is stored.
+//!    Where no trace may be without a title, those that are get one from a language model now: [`titles`].
 //! 3. A blocking thread reads it again, takes out what must not be stored ([`Redactor`]) and cuts it into batches of pieces ([`pieces`]); meanwhile the traces of the batch before
 //!    are given ids, rendered, sealed and written to the artifact store ([`sealer`]).
 //! 4. What was in the log by then is waited for, and how many of the traces there were before is counted.
@@ -14,6 +15,7 @@ mod judgments;
 pub mod pieces;
 pub mod sealer;
 pub mod spool;
+pub mod titles;
 mod trace_ids;
 
 use pieces::{Batch, Pieces};
@@ -26,8 +28,10 @@ use stash_domain::record::{Append, Expected, StreamId};
 use stash_domain::redaction::{RedactingSink, Redactor};
 use stash_infra::artifacts::ArtifactStore;
 use stash_infra::bundle::BundleError;
+use stash_infra::llm::LlmError;
 use stash_infra::subject_keys::{KeyError, SubjectKeys};
 use std::sync::Arc;
+use titles::{Survey, Titles};
 use tokio::sync::mpsc;
 use trace_ids::{Noted, TraceIds};
 
@@ -49,6 +53,18 @@ pub enum ImportError {
     /// The database cannot be asked.
     #[error(transparent)]
     Database(#[from] sqlx::Error),
+    /// A title that the import may not do without cannot be written.
+    #[error("a missing title cannot be written: {0}")]
+    Title(LlmError),
+    /// Titles are to be written, and nobody is there to write them.
+    #[error("missing titles cannot be written: {0}")]
+    NoTitles(String),
+    /// More traces than titles are written for while an import waits.
+    #[error(
+        "where each trace must have a title, an import may have at most {} traces; send it in parts",
+        titles::TITLED_TRACES_MAX
+    )]
+    TooManyTitles,
     /// A frame cannot be written: a fault of ours.
     #[error("a trace cannot be written: {0}")]
     Frame(String),
@@ -113,6 +129,8 @@ pub struct Importer {
     pub pool: sqlx::PgPool,
     /// Takes out of the text what must not be stored.
     pub redactor: Redactor,
+    /// Who writes missing titles while an import waits; none: nobody, they are written later.
+    pub titles: Option<titles::Required>,
 }
 
 impl Importer {
@@ -122,8 +140,10 @@ impl Importer {
     /// [`ImportError`]; at most blobs that nothing points at are left behind.
     pub async fn prepare(&self, owner: OwnerId, command: CommandId, mut input: Input) -> Result<Prepared, ImportError> {
         let import_id = import_of(command);
-        let traces = TraceIds::new(owner, command, input.source.take());
-        let mut sealer = Sealer::new(self.clone(), owner, import_id, traces);
+        let source = input.source.take();
+        let titles = self.required_titles(owner, command, &input, source.clone()).await?;
+        let traces = TraceIds::new(owner, command, source);
+        let mut sealer = Sealer::new(self.clone(), owner, import_id, traces, titles);
         let report = read_batches(input, self.redactor.clone(), &mut sealer).await?;
         let sealed = sealer.finish().await?;
         let event = TracesImported {
@@ -137,6 +157,22 @@ impl Importer {
         events.extend(sealed.judgments.map(Into::into));
         let append = Append { stream: StreamId::Import(import_id), expected: Expected::Any, events };
         Ok(Prepared { appends: vec![append], summary: Summary::new(sealed.traces, report) })
+    }
+
+    /// The titles that are written before the import goes on.
+    async fn required_titles(
+        &self,
+        owner: OwnerId,
+        command: CommandId,
+        input: &Input,
+        source: Option<String>,
+    ) -> Result<Titles, ImportError> {
+        let Some(required) = &self.titles else { return Ok(Titles::new()) };
+        let mut survey = Survey::new(TraceIds::new(owner, command, source));
+        let bytes = input.bytes.again().map_err(ReadError::Io)?;
+        let again = Input { bytes, format: input.format.clone(), options: input.options, source: None };
+        read_batches(again, self.redactor.clone(), &mut survey).await?;
+        survey.titles(&self.pool, owner, required).await
     }
 
     /// What an import said that was accepted earlier, for its repeat. Nothing is sealed or stored: the traces may have been
@@ -196,6 +232,8 @@ async fn read_batches(input: Input, redactor: Redactor, taker: &mut impl TakesBa
 /// Checks and then reads the input, on a blocking thread.
 fn read(input: Input, redactor: &Redactor, sender: mpsc::Sender<Batch>) -> Result<Report, ImportError> {
     let Input { mut bytes, format, options, .. } = input;
+    // It may have been read before, for what an import needs to know first.
+    bytes.rewind().map_err(ReadError::Io)?;
     let checked = formats::check(&format, &mut bytes, options)?;
     bytes.rewind().map_err(ReadError::Io)?;
     let mut pieces = Pieces::new(sender);

@@ -2,6 +2,7 @@
 
 use super::judgments::Judgments;
 use super::pieces::{Batch, Piece, span_bytes, step_bytes};
+use super::titles::Titles;
 use super::trace_ids::{Noted, TraceIds};
 use super::{ImportError, Importer, TakesBatches};
 use stash_domain::events::JudgmentsImported;
@@ -10,6 +11,7 @@ use stash_domain::limits::FRAME_BYTES_TARGET;
 use stash_domain::sealed::Bundle;
 use stash_domain::trace::frame::{Frame, SpansFrame, StepsFrame, StoredStep};
 use stash_domain::trace::tally::Tally;
+use stash_domain::trace::title::TitleSource;
 use stash_domain::trace::{Span, Step, TraceHead};
 use stash_infra::bundle::BundleWriter;
 use stash_infra::seal::Purpose;
@@ -35,6 +37,10 @@ pub struct Sealer {
     judgments: Judgments,
     open: Option<Open>,
     traces: TraceIds,
+    /// Titles by the place of their trace.
+    titles: Titles,
+    /// Traces that have begun.
+    begun: usize,
 }
 
 /// The trace being sealed.
@@ -52,10 +58,10 @@ struct Open {
 
 impl Sealer {
     /// Starts an import.
-    pub(super) fn new(importer: Importer, owner: OwnerId, import: ImportId, traces: TraceIds) -> Self {
+    pub(super) fn new(importer: Importer, owner: OwnerId, import: ImportId, traces: TraceIds, titles: Titles) -> Self {
         let writer = BundleWriter::new(importer.store.clone(), owner, Purpose::TRACE_FRAMES);
         let judgments = Judgments::new(importer.store.clone(), owner);
-        Self { importer, owner, import, writer, judgments, open: None, traces }
+        Self { importer, owner, import, writer, judgments, open: None, traces, titles, begun: 0 }
     }
 
     /// Takes a batch: first makes the keys of all traces that begin in it, then seals.
@@ -68,6 +74,7 @@ impl Sealer {
                 Piece::Begin(head) => {
                     let id = begun.next().ok_or(ImportError::Stopped)?;
                     self.open = Some(self.begin(id, head, &keys)?);
+                    self.begun += 1;
                 }
                 Piece::Step(step) => self.step(step).await?,
                 Piece::Span(span) => self.span(span).await?,
@@ -148,7 +155,11 @@ impl Sealer {
         self.flush_spans().await?;
         let open = self.open.take().ok_or(ImportError::Stopped)?;
         self.judgments.end(open.id, &open.key).await?;
-        let summary = open.tally.summary(open.head, open.span_count);
+        let mut summary = open.tally.summary(open.head, open.span_count);
+        if let Some(title) = self.titles.remove(&self.begun.saturating_sub(1)) {
+            summary.title = title;
+            summary.title_source = TitleSource::Generated.name().to_owned();
+        }
         push(&mut self.writer, &open.key, Frame::Summary(summary)).await
     }
 

@@ -24,6 +24,19 @@ impl Source {
         Self::Memory(Cursor::new(bytes))
     }
 
+    /// The same input, from its first byte, to be read before this one is.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn again(&self) -> io::Result<Self> {
+        let mut again = match self {
+            Self::Memory(inner) => Self::Memory(Cursor::new(inner.get_ref().clone())),
+            Self::File(inner) => Self::File(BufReader::with_capacity(BUFFER_BYTES, inner.get_ref().try_clone()?)),
+        };
+        again.rewind()?;
+        Ok(again)
+    }
+
     /// Back to the first byte.
     ///
     /// # Errors

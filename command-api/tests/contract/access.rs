@@ -21,6 +21,8 @@ pub(crate) fn routes() -> Vec<(Method, String, Value)> {
         (Method::POST, "/otel/v1/traces".to_owned(), span()),
         (Method::POST, "/otel/v1/logs".to_owned(), log()),
         (Method::DELETE, format!("/traces/{id}"), Value::Null),
+        (Method::PATCH, format!("/traces/{id}"), json!({"title": "Mine"})),
+        (Method::POST, format!("/traces/{id}/title"), Value::Null),
         (Method::POST, format!("/traces/{id}/score"), json!({"reward_model_id": id})),
         (Method::POST, format!("/traces/{id}/annotations"), json!({"rating": 1})),
         (Method::PATCH, format!("/annotations/{id}"), json!({"rating": 1})),
@@ -29,6 +31,7 @@ pub(crate) fn routes() -> Vec<(Method, String, Value)> {
         (Method::POST, format!("/reward-models/{id}/cancel"), Value::Null),
         (Method::PATCH, format!("/reward-models/{id}"), json!({"name": "other"})),
         (Method::DELETE, format!("/reward-models/{id}"), Value::Null),
+        (Method::PATCH, "/llm-processing".to_owned(), json!({"titles": true})),
     ]
 }
 
@@ -135,7 +138,7 @@ async fn things_of_nobody_and_of_others_are_404_alike() {
     let model = world.trained(&[id.to_owned()], true).await;
     let (_, eve) = world.stranger().await;
     for (method, path, body) in routes() {
-        if path == "/traces/import" || path.starts_with("/otel/") {
+        if path == "/traces/import" || path == "/llm-processing" || path.starts_with("/otel/") {
             continue;
         }
         call(&world, &(method.clone(), path.clone(), body.clone())).send().await.problem(404, "not_found");

@@ -1,6 +1,7 @@
 //! What a command does: input and the rows it depends on, to events or a rejection. One verb per file; the route of the same
 //! name is its twin. Nothing here reads or writes.
 
+pub mod accounts;
 pub mod annotations;
 pub mod jobs;
 pub mod reward_models;

@@ -23,6 +23,17 @@ pub struct RewardModelsSwitched {
     pub enabled: bool,
 }
 
+/// An account allowed a use of language models on its content, or forbade it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LlmSwitched {
+    /// The account.
+    pub account_id: OwnerId,
+    /// The use: `titles` or `learning` ([`LlmPurpose`](crate::llm::LlmPurpose)).
+    pub purpose: String,
+    /// The new state. An account that never said anything allows it.
+    pub allowed: bool,
+}
+
 /// An API key was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ApiKeyCreated {

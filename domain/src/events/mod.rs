@@ -8,9 +8,10 @@ pub mod jobs;
 pub mod learning;
 pub mod reward_models;
 pub mod scoring;
+pub mod titles;
 pub mod traces;
 
-pub use accounts::{AccountCreated, ApiKeyCreated, ApiKeyRevoked, RewardModelsSwitched};
+pub use accounts::{AccountCreated, ApiKeyCreated, ApiKeyRevoked, LlmSwitched, RewardModelsSwitched};
 pub use annotations::{AnnotationChanged, AnnotationCreated, AnnotationDeleted, JudgmentsImported};
 pub use jobs::{
     JobCancelRequested, JobCancelled, JobClaimed, JobCompleted, JobFailed, JobLeaseExpired, JobParked, JobProgressed,
@@ -19,6 +20,7 @@ pub use jobs::{
 pub use learning::{FindingsRecorded, JudgeAnswered};
 pub use reward_models::{RewardModelCreated, RewardModelDeleted, RewardModelRenamed, RewardModelTrained};
 pub use scoring::{ScoresRecorded, ScoringRequested};
+pub use titles::{TitleFailed, TitleRequested, TraceTitled};
 pub use traces::{OtelReceived, TraceDeleted, TracesImported};
 
 macro_rules! events {
@@ -70,6 +72,9 @@ events! {
     TracesImported = "traces_imported",
     OtelReceived = "otel_received",
     TraceDeleted = "trace_deleted",
+    TraceTitled = "trace_titled",
+    TitleFailed = "title_failed",
+    TitleRequested = "title_requested",
     AnnotationCreated = "annotation_created",
     AnnotationChanged = "annotation_changed",
     AnnotationDeleted = "annotation_deleted",
@@ -93,6 +98,7 @@ events! {
     JobParked = "job_parked",
     AccountCreated = "account_created",
     RewardModelsSwitched = "reward_models_switched",
+    LlmSwitched = "llm_switched",
     ApiKeyCreated = "api_key_created",
     ApiKeyRevoked = "api_key_revoked",
 }

@@ -53,8 +53,11 @@ pub struct SummaryFrame {
     pub external_id: Option<String>,
     /// Its title: given, or derived from the first user message.
     pub title: String,
-    /// `given` or `derived`.
+    /// `given`, `derived`, or `generated` where an import may not do without.
     pub title_source: String,
+    /// Digest of the message that a derived or generated title is about; none if there is no such message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title_basis: Option<Digest>,
     /// Metadata of the trace.
     pub metadata: Map<String, Value>,
     /// Number of steps.

@@ -63,6 +63,7 @@ impl Tally {
             external_id: head.external_id,
             title,
             title_source: title_source.name().to_owned(),
+            title_basis: self.title.basis(),
             metadata: head.metadata,
             step_count: self.steps,
             action_count: self.actions,

@@ -1,6 +1,8 @@
-//! Titles: given with a trace, or derived from its first user message.
+//! Titles: given with a trace, or derived from its first user message, until a person or a language model
+//! ([`titling`](crate::titling)) gives it another.
 
 use super::{Role, Step};
+use crate::ids::Digest;
 use serde::{Deserialize, Serialize};
 
 /// Characters of a derived title, the ellipsis included.
@@ -14,6 +16,10 @@ pub const UNTITLED: &str = "Untitled trace";
 pub enum TitleSource {
     /// It came with the trace. It is exported, so that a round trip keeps it.
     Given,
+    /// A person wrote it here. It stands whatever else there is, and is exported as a given one.
+    Edited,
+    /// A language model wrote it. It stands for as long as the first user message is the same, and is not exported.
+    Generated,
     /// Shortened from the first user message. It is not exported: it would come back as a given one.
     Derived,
 }
@@ -23,6 +29,8 @@ impl TitleSource {
     pub fn name(self) -> &'static str {
         match self {
             Self::Given => "given",
+            Self::Edited => "edited",
+            Self::Generated => "generated",
             Self::Derived => "derived",
         }
     }
@@ -39,12 +47,15 @@ pub struct Titler {
     /// The first user message of any kind.
     #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
     any: Option<String>,
+    /// Digest of the message that the derived title is from.
+    #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
+    basis: Option<Digest>,
 }
 
 impl Titler {
     /// Starts a trace, with the title that came with it.
     pub fn new(given: Option<String>) -> Self {
-        Self { given, written: None, any: None }
+        Self { given, written: None, any: None, basis: None }
     }
 
     /// Takes the next step.
@@ -60,7 +71,16 @@ impl Titler {
             self.written = Some(title);
         } else if self.any.is_none() {
             self.any = Some(title);
+        } else {
+            return;
         }
+        self.basis = Some(Digest::of(step.content.as_bytes()));
+    }
+
+    /// Digest of the whole message that the derived title is from: a title that a model wrote stands while it is the same. None
+    /// for a given title, and where no message is.
+    pub fn basis(&self) -> Option<Digest> {
+        self.basis
     }
 
     /// The title and where it comes from.
@@ -73,7 +93,7 @@ impl Titler {
 }
 
 /// One line of at most [`TITLE_CHARS_MAX`] characters, cut at a word where one ends in its second half.
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     let mut line = String::new();
     let mut chars = 0;
     for word in text.split_whitespace() {
@@ -137,6 +157,24 @@ mod tests {
         };
         assert_eq!(title(None, &[injected.clone(), user("Build it")]).0, "Build it");
         assert_eq!(title(None, &[injected]).0, "cwd is /tmp");
+    }
+
+    #[test]
+    fn the_basis_is_the_whole_message_that_the_title_is_from() {
+        let basis = |given: Option<&str>, steps: &[Step]| {
+            let mut titler = Titler::new(given.map(str::to_owned));
+            steps.iter().for_each(|step| titler.see(step));
+            titler.basis()
+        };
+        let long = |end: &str| user(&format!("{} {end}", "word ".repeat(40)));
+        assert_ne!(basis(None, &[long("a")]), basis(None, &[long("b")]), "though both are shortened to the same");
+        assert_eq!(basis(None, &[user("Hi"), user("there")]), Some(Digest::of(b"Hi")));
+        let injected = Step {
+            metadata: Some(Map::from_iter([("injected".to_owned(), Value::Bool(true))])),
+            ..user("cwd is /tmp")
+        };
+        assert_eq!(basis(None, &[injected, user("Build it")]), Some(Digest::of(b"Build it")));
+        assert_eq!(basis(Some("Given"), &[user("Hi")]), None);
     }
 
     #[test]

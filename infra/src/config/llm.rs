@@ -3,7 +3,7 @@
 //! Addresses and keys of providers stand in variables of their own ([`crate::llm::providers`]), as other tools have them.
 
 use super::environment::{Environment, SettingError};
-use super::kinds::{Count, OptionalCount, Setting, Text};
+use super::kinds::{Choice, Count, OptionalCount, Setting, Text};
 use super::secret::Secret;
 use crate::llm::model::Model;
 use crate::llm::prices::{Price, Prices};
@@ -25,6 +25,35 @@ const LEARNING_MODEL: Text = Text {
 };
 
 const LEARNING_MODEL_DEFAULT: &str = "anthropic/claude-sonnet-5-5";
+
+const TITLE_MODEL: Text = Text {
+    name: "RM_TITLE_MODEL",
+    default: TITLE_MODEL_DEFAULT,
+    allowed: "a model's string, such as `anthropic/claude-haiku-4-5`, or `none`",
+    secret: false,
+    is_valid: is_model_or_none,
+    doc: "Writes titles for traces that come without one; nothing is sent unless its key is set. `none` switches it off, and \
+          titles are the first words of the first user message.",
+};
+
+const TITLE_MODEL_DEFAULT: &str = "anthropic/claude-haiku-4-5";
+
+const TITLE_POLICY: Choice<TitlePolicy> = Choice {
+    name: "RM_TITLE_POLICY",
+    default: "`background`",
+    choices: &[("background", TitlePolicy::Background), ("required", TitlePolicy::Required)],
+    doc: "When missing titles are written: after the import, or during it (`required`), which then fails if a title cannot be \
+          written and takes at most 100 traces.",
+};
+
+/// When titles are written for traces that come without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TitlePolicy {
+    /// After the import, by a worker.
+    Background,
+    /// During the import, which fails if that fails.
+    Required,
+}
 
 const JOB_TOKENS: Count = Count {
     name: "RM_LEARNING_TOKENS_MAX",
@@ -73,13 +102,17 @@ const TIMEOUT: Count = Count {
 };
 
 pub(super) const SETTINGS: &[&dyn Setting] =
-    &[&LEARNING_MODEL, &JOB_TOKENS, &JOB_COST, &PRICES, &CONCURRENCY, &TIMEOUT];
+    &[&LEARNING_MODEL, &TITLE_MODEL, &TITLE_POLICY, &JOB_TOKENS, &JOB_COST, &PRICES, &CONCURRENCY, &TIMEOUT];
 
 /// Language models.
 #[derive(Clone, Debug)]
 pub struct LlmSettings {
     /// Judges what agents did; none: switched off.
     pub learning_model: Option<String>,
+    /// Writes titles; none: switched off.
+    pub title_model: Option<String>,
+    /// When titles are written.
+    pub title_policy: TitlePolicy,
     /// Tokens of one training.
     pub learning_tokens_max: u64,
     /// Millionths of a US dollar of one training.
@@ -98,12 +131,16 @@ impl LlmSettings {
     /// Names the setting of the model that judges.
     pub const LEARNING_MODEL_NAME: &'static str = LEARNING_MODEL.name;
 
+    /// Names the setting of the model that writes titles.
+    pub const TITLE_MODEL_NAME: &'static str = TITLE_MODEL.name;
+
     /// Reads them, and the files that hold keys.
     ///
     /// # Errors
     /// [`SettingError`].
     pub fn read(environment: &Environment) -> Result<Self, SettingError> {
         let learning_model = LEARNING_MODEL.read(environment)?.unwrap_or_else(|| LEARNING_MODEL_DEFAULT.to_owned());
+        let title_model = TITLE_MODEL.read(environment)?.unwrap_or_else(|| TITLE_MODEL_DEFAULT.to_owned());
         let (mut bases, mut keys) = (HashMap::new(), HashMap::new());
         for provider in PROVIDERS {
             if let Some(base) = provider.base_variables.iter().find_map(|name| text(environment, name)) {
@@ -117,6 +154,8 @@ impl LlmSettings {
         }
         Ok(Self {
             learning_model: Some(learning_model).filter(|model| model != NONE),
+            title_model: Some(title_model).filter(|model| model != NONE),
+            title_policy: TITLE_POLICY.read(environment)?.unwrap_or(TitlePolicy::Background),
             learning_tokens_max: JOB_TOKENS.read(environment)?,
             learning_cost_microusd_max: JOB_COST.read(environment)?.map(|cents| cents.saturating_mul(10_000)),
             prices: PRICES.read(environment)?.as_deref().and_then(prices).unwrap_or_default(),
@@ -201,6 +240,16 @@ mod tests {
         assert!(read(&[("ANTHROPIC_API_KEY", "k")]).unwrap().is_ready(LEARNING_MODEL_DEFAULT));
         assert_eq!(read(&[("RM_LEARNING_MODEL", "none")]).unwrap().learning_model, None);
         assert_eq!(read(&[("RM_LEARNING_MODEL", "what")]).unwrap_err().name, "RM_LEARNING_MODEL");
+    }
+
+    #[test]
+    fn titles_have_a_model_of_their_own() {
+        let plain = read(&[]).unwrap();
+        assert_eq!(plain.title_model.as_deref(), Some(TITLE_MODEL_DEFAULT));
+        assert_eq!(plain.title_policy, TitlePolicy::Background);
+        let set = read(&[("RM_TITLE_MODEL", "none"), ("RM_TITLE_POLICY", "required")]).unwrap();
+        assert_eq!((set.title_model, set.title_policy), (None, TitlePolicy::Required));
+        assert_eq!(read(&[("RM_TITLE_POLICY", "maybe")]).unwrap_err().name, "RM_TITLE_POLICY");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub use environment::{Environment, SettingError};
 pub use keys::KeySettings;
 pub use kinds::{Row, Setting};
 pub use limits::LimitSettings;
-pub use llm::LlmSettings;
+pub use llm::{LlmSettings, TitlePolicy};
 pub use log::{KafkaSettings, LogBackend, LogSettings};
 pub use page::settings_page;
 pub use postgres::PostgresSettings;

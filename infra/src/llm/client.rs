@@ -149,19 +149,18 @@ impl Client {
         let provider = endpoint.model.provider;
         let request = Outgoing { provider: provider.name, url: &endpoint.url, headers: &headers, body: body.into() };
         let read = |bytes: &[u8]| wire::read(provider.wire, bytes);
+        let key = endpoint.key.as_ref().map(|key| key.expose());
         Ok(match self.shared.transport.send(&endpoint.host, request, read).await? {
+            // A server knows the key, and what it says becomes titles and reasons that others read.
             Ok(heard) => Ok(Reply {
-                text: heard.text,
+                text: wire::without_key(heard.text, key),
                 stop: heard.stop,
-                model: heard.model.unwrap_or_else(|| endpoint.model.name.clone()),
+                model: heard.model.map_or_else(|| endpoint.model.name.clone(), |name| wire::name(name, key)),
                 usage: heard.usage,
                 cost_microusd: self.price.map(|price| price.cost_microusd(heard.usage)),
                 form,
             }),
-            Err(response) => {
-                let key = endpoint.key.as_ref().map(|key| key.expose());
-                Err((response.status, wire::message(&response.body, key, call)))
-            }
+            Err(response) => Err((response.status, wire::message(&response.body, key, call))),
         })
     }
 }

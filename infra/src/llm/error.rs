@@ -72,6 +72,9 @@ pub enum LlmError {
         /// The model's string.
         model: String,
     },
+    /// The account whose content would be sent does not allow it; nothing was sent.
+    #[error("this account does not allow language models to be used for {0}")]
+    SwitchedOff(&'static str),
     /// The journal of calls cannot be read or written.
     #[error("finished calls cannot be kept: {0}")]
     Journal(String),

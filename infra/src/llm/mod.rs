@@ -11,7 +11,7 @@
 //! - [`client`]: one model's [`Llm`]; [`form`]: how an answer of a schema is asked for, and what a server does not take
 //! - [`wire`]: the two formats; [`schema`]: answers' schemas, checked here and put into each provider's dialect
 //! - [`transport`]: one request, its retries, and how many run at a host at once
-//! - [`budget`], [`prices`]: what calls take
+//! - [`budget`], [`prices`]: what calls take; [`consent`]: whether an account allows them
 //!
 //! Invariants: a key is in no error, no log line and no [`Debug`] text; nor is any content of a call. Every answer is bounded in
 //! bytes and in time, every wait in length, every retry in number.
@@ -20,6 +20,7 @@ pub mod ask;
 pub mod budget;
 pub mod call;
 pub mod client;
+pub mod consent;
 pub mod endpoint;
 pub mod error;
 mod extract;
@@ -35,6 +36,7 @@ pub use ask::{Answered, Finished, Journal, Kept, NoJournal, ask};
 pub use budget::Budget;
 pub use call::{Call, Reply, Speaker, Stop, Turn, Usage};
 pub use client::Llms;
+pub use consent::Consenting;
 pub use error::LlmError;
 pub use schema::AnswerSchema;
 

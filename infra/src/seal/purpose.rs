@@ -22,6 +22,8 @@ impl Purpose {
     pub const JUDGE_CALL_FRAMES: Self = Self::new("judge-call-frames");
     /// Findings of a training.
     pub const FINDING_FRAMES: Self = Self::new("finding-frames");
+    /// A title that did not come with an import.
+    pub const TITLE_FRAME: Self = Self::new("title-frame");
     /// Scores of traces and actions.
     pub const SCORE_FRAMES: Self = Self::new("score-frames");
 

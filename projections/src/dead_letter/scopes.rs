@@ -5,7 +5,7 @@
 //! streams wrote. So a record has, besides its streams,
 //! - the trace that an event names, for annotations and scoring runs, which the deletion of that trace removes;
 //! - all traces of the owner, for events that reach traces which the record does not name in the clear (they stand in a bundle),
-//!   and for deletions. Thus a deletion waits behind an import that is put aside, and then finds and shreds its keys;
+//!   for titles, which change what an import wrote, and for deletions. Thus a deletion waits behind an import that is put aside, and then finds and shreds its keys;
 //! - all judgments of the owner, for imports that bring some and for what people do to annotations, which may be such ones.
 
 use stash_domain::events::Event;
@@ -31,6 +31,9 @@ pub(crate) fn of(record: &Record) -> Vec<String> {
             Event::TracesImported(_)
                 | Event::OtelReceived(_)
                 | Event::TraceDeleted(_)
+                | Event::TraceTitled(_)
+                | Event::TitleFailed(_)
+                | Event::TitleRequested(_)
                 | Event::RewardModelCreated(_)
                 | Event::RewardModelTrained(_)
                 | Event::ScoresRecorded(_)

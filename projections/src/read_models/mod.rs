@@ -6,6 +6,7 @@
 mod annotations;
 mod jobs;
 mod learning;
+mod llm_switches;
 mod reward_models;
 mod scores;
 mod scoring_runs;
@@ -103,6 +104,7 @@ pub(crate) fn ends_batch(record: &Record) -> bool {
 pub(crate) const TABLES: &[&str] = &[
     "rm_traces",
     "rm_trace_subjects",
+    "rm_trace_titles",
     "rm_steps",
     "rm_spans",
     "rm_otel_frames",
@@ -121,6 +123,7 @@ pub(crate) const TABLES: &[&str] = &[
     "rm_trace_scores",
     "rm_action_scores",
     "rm_scoring_runs",
+    "rm_llm_switches",
 ];
 
 /// Further tables that an owner's rows stand in: what folds remember to be fast. They can be made again from the others, and no
@@ -135,6 +138,7 @@ pub(crate) const DDL: &[&str] = &[
     jobs::DDL,
     reward_models::DDL,
     learning::DDL,
+    llm_switches::DDL,
     scores::DDL,
     scoring_runs::DDL,
 ];
@@ -153,6 +157,7 @@ pub(crate) async fn apply_all(
     jobs::apply(tx, batch).await?;
     shredded.extend(reward_models::apply(tx, batch, tools).await?);
     learning::apply(tx, batch, tools).await?;
+    llm_switches::apply(tx, batch).await?;
     scoring_runs::apply(tx, batch).await?;
     scores::apply(tx, batch, tools).await?;
     Ok(shredded)

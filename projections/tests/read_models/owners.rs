@@ -3,7 +3,7 @@
 use crate::build::{TraceOf, created, deleted, dropped, id, job, record, trace};
 use crate::world::{World, owner};
 use sqlx::AssertSqlSafe;
-use stash_domain::events::{JobRequested, ScoringRequested};
+use stash_domain::events::{JobRequested, LlmSwitched, ScoringRequested, TitleRequested};
 use stash_domain::ids::content_subject;
 use stash_domain::record::{Expected, StreamId};
 use stash_infra::postgres::OwnerTx;
@@ -22,7 +22,7 @@ async fn the_api_role_sees_its_owners_rows_and_none_without_an_owner() {
     .fetch_all(world.system())
     .await
     .unwrap();
-    assert_eq!(tables.len(), 23);
+    assert_eq!(tables.len(), 25);
     for table in &tables {
         let rows = |filter: &str| AssertSqlSafe(format!("SELECT count(*) FROM {table} {filter}"));
         let all: i64 = sqlx::query_scalar(rows("")).fetch_one(world.system()).await.unwrap();
@@ -73,6 +73,8 @@ async fn everything(world: &World, number: u8) {
         world.scores(a, 1, 0.5, &[(traced, subject)]).await,
         (StreamId::ScoringRun(run_id), scoring.into()),
         requested,
+        (StreamId::Trace(traced), TitleRequested { trace_id: traced }.into()),
+        (StreamId::Account(a), LlmSwitched { account_id: a, purpose: "titles".into(), allowed: false }.into()),
     ];
     world.append(&record(a, 1, Expected::Any, events)).await;
     world.append(&record(a, 2, Expected::Any, vec![deleted(trace(a, 2))])).await;

@@ -17,8 +17,12 @@ pub struct TraceSummary {
     pub external_id: Option<String>,
     /// Its title.
     pub title: String,
-    /// Where the title is from: `given`, `generated`, or `derived` from the first user message.
+    /// Where the title is from: `given` with the trace, `edited` by a person here, `generated` by a language model, or `derived` from
+    /// the first user message.
     pub title_source: String,
+    /// Why a language model that was asked for a title gave none; null if it was not asked, or gave one. It is asked again on request.
+    #[schema(required = true)]
+    pub title_error: Option<String>,
     /// Name of the format it was imported in.
     pub source_format: String,
     /// Number of steps.
@@ -55,6 +59,7 @@ impl FromRow<'_, PgRow> for TraceSummary {
             external_id: row.try_get("external_id")?,
             title: row.try_get("title")?,
             title_source: row.try_get("title_source")?,
+            title_error: row.try_get("title_error")?,
             source_format: row.try_get("source_format")?,
             step_count: row.try_get("step_count")?,
             action_count: row.try_get("action_count")?,
@@ -66,6 +71,21 @@ impl FromRow<'_, PgRow> for TraceSummary {
             latest_score,
         })
     }
+}
+
+/// The title of a trace.
+#[derive(Clone, Debug, Serialize, ToSchema, FromRow)]
+pub struct TraceTitle {
+    /// The trace.
+    #[sqlx(rename = "trace_id")]
+    pub id: Uuid,
+    /// Its title.
+    pub title: String,
+    /// Where the title is from: `given`, `edited`, `generated` or `derived`.
+    pub title_source: String,
+    /// Why a language model that was asked for a title gave none.
+    #[schema(required = true)]
+    pub title_error: Option<String>,
 }
 
 /// A page of traces.
@@ -109,7 +129,7 @@ pub struct ExportedTrace {
     /// The id it has where it was recorded; absent if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its title; absent unless it was given, since a derived one would come back as a given one.
+    /// Its title; absent unless a person gave it, since any other would come back as a given one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Metadata of the trace.

@@ -65,7 +65,7 @@ async fn a_trace_has_exactly_its_fields() {
     called["tool_call_id"] = json!("call_1");
     called["tool_input"] = serde_json::from_str(r#"{"order": 1.50}"#).unwrap();
     let expected = json!({
-        "id": trace.id, "external_id": null, "title": "Refund", "title_source": "derived", "source_format": "stash",
+        "id": trace.id, "external_id": null, "title": "Refund", "title_source": "derived", "title_error": null, "source_format": "stash",
         "step_count": 5, "action_count": 2, "positive_count": 1, "negative_count": 0, "comment_count": 0,
         "label_error_count": 0, "created_at": made,
         "latest_score": {"reward_model_id": model, "reward_model_name": "Refunds", "score": 0.75},

@@ -32,7 +32,7 @@ async fn a_summary_has_exactly_its_fields() {
         list,
         json!({
             "traces": [{
-                "id": trace.id, "external_id": "run-7", "title": "Refund for 1182", "title_source": "given",
+                "id": trace.id, "external_id": "run-7", "title": "Refund for 1182", "title_source": "given", "title_error": null,
                 "source_format": "stash", "step_count": 3, "action_count": 2, "positive_count": 1, "negative_count": 0,
                 "comment_count": 1, "label_error_count": 0, "created_at": "2026-09-29T03:12:00Z",
                 "latest_score": {"reward_model_id": model, "reward_model_name": "Refunds", "score": -0.25},

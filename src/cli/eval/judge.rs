@@ -41,7 +41,11 @@ pub(super) async fn run(suite: &'static str, cases: Vec<Case>, args: Args) -> an
     bar.finish_and_clear();
     let (tried, spent) = outcome?;
     let report = Report { suite, model: &model, total, at_least: args.at_least, tried: &tried, spent };
-    if args.json { report.json()? } else { report.table()? }
+    if args.json {
+        report.json()?
+    } else {
+        report.table()?
+    }
     if report.is_enough() { Ok(()) } else { Err(AlreadyTold.into()) }
 }
 

@@ -49,7 +49,9 @@ impl Report<'_> {
         output::note(format_args!("{} calls, {} tokens{cost}", self.spent.calls, self.spent.usage.total()));
         if !self.is_enough() {
             let needed = self.at_least * 100.0;
-            output::note(format_args!("error: that is below {needed:.0} % (--at-least): another model may judge better"));
+            output::note(format_args!(
+                "error: that is below {needed:.0} % (--at-least): another model may judge better"
+            ));
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub(crate) fn command(data: &Path, arguments: &[&str]) -> Command {
         command.env_remove(name);
     }
     // Nothing of a test goes to a provider whose key the tester has set.
-    command.env("RM_LEARNING_MODEL", "none");
+    command.env("RM_LEARNING_MODEL", "none").env("RM_TITLE_MODEL", "none");
     if std::env::var_os("RUST_LOG").is_none() {
         command.env("RUST_LOG", "warn");
     }
@@ -65,9 +65,13 @@ impl Stash {
 
     /// `stash up` with a model that judges, at this server, and a lease of jobs that soon runs out.
     pub(crate) async fn up_judged(data: &Path, judge: &LlmServer) -> Self {
+        Self::up_asking(data, judge, &[("RM_LEARNING_MODEL", "hosted_vllm/judge"), ("STASH_JOB_LEASE_S", "3")]).await
+    }
+
+    /// `stash up` with language models at this server, and these settings of what for.
+    pub(crate) async fn up_asking(data: &Path, llm: &LlmServer, settings: &[(&str, &str)]) -> Self {
         let mut command = command(data, &["up", "--listen", "127.0.0.1:0", "--no-sample"]);
-        command.env("RM_LEARNING_MODEL", "hosted_vllm/judge").env("HOSTED_VLLM_API_BASE", judge.base());
-        command.env("STASH_JOB_LEASE_S", "3");
+        command.env("HOSTED_VLLM_API_BASE", llm.base()).envs(settings.iter().copied());
         Self::ready(Self::spawn(command, data)).await
     }
 

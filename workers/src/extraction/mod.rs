@@ -33,8 +33,9 @@ use stash_domain::error::Code;
 use stash_domain::ids::{RewardModelId, TraceId};
 use stash_domain::learning::extraction::Harvest;
 pub use stash_domain::learning::extraction::Settings;
+use stash_domain::llm::LlmPurpose;
 use stash_infra::llm::budget::Spent;
-use stash_infra::llm::{Budget, LlmError};
+use stash_infra::llm::{Budget, Consenting, LlmError};
 use uuid::Uuid;
 
 /// What was found, and what it took.
@@ -73,7 +74,9 @@ pub async fn run(
     let calls = LoggedCalls::new(running, model);
     let before = calls.spent_before().await?;
     budget.spend_before(before);
-    let asking = Asking { llm: &*judge.llm, budget: &budget, calls: &calls, settings };
+    let (pool, owner) = (&running.worker.pool, running.job.owner);
+    let llm = Consenting { llm: &*judge.llm, pool, owner, purpose: LlmPurpose::Learning };
+    let asking = Asking { llm: &llm, budget: &budget, calls: &calls, settings };
     let traces = selected(running, model).await?;
     let part = traces.len().div_ceil(PROGRESS_PARTS).max(1);
     let (mut asked, mut stopped) = (0, None);
@@ -117,6 +120,12 @@ fn failure(error: LlmError) -> Failure {
             Code::LlmBudgetSpent,
             format!(
                 "{error}; what was found so far is kept, so a training with a larger budget (RM_LEARNING_TOKENS_MAX, RM_LEARNING_COST_MAX_CENTS) goes on from there"
+            ),
+        ),
+        LlmError::SwitchedOff(_) => Failure::of_input(
+            Code::LlmSwitchedOff,
+            format!(
+                "{error}; it was switched off while this training asked, and what was found so far is kept: train again to learn from ratings alone"
             ),
         ),
         error if error.may_pass() => Failure::may_pass(error),

@@ -85,9 +85,7 @@ async fn try_one(judge: &Judge, budget: &Budget, case: Case) -> Result<Option<Tr
     };
     let outcome = match (malformed, assessment.finding()) {
         (Some(reason), _) => Outcome::Malformed { reason },
-        (None, Some(finding)) => {
-            Outcome::Found { fault: case.grade(finding), finding: Box::new(finding.clone()) }
-        }
+        (None, Some(finding)) => Outcome::Found { fault: case.grade(finding), finding: Box::new(finding.clone()) },
         (None, None) => return Ok(None),
     };
     Ok(Some(Tried { case, outcome, questions }))

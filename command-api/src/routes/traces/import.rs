@@ -20,6 +20,7 @@ use stash_infra::artifacts::ArtifactError;
 use stash_infra::bundle::BundleError;
 use stash_infra::http::{At, Idempotency, Problem, body};
 use stash_infra::identity::Caller;
+use stash_infra::llm::LlmError;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use utoipa::ToSchema;
@@ -345,6 +346,16 @@ pub(crate) fn import_problem(error: ImportError) -> Problem {
         ImportError::Bundle(BundleError::TooManyBlobs) => {
             Problem::new(Code::TooLarge, format!("{error}; send it in parts"))
         }
+        error @ ImportError::TooManyTitles => Problem::new(Code::BadImport, error.to_string()),
+        ImportError::NoTitles(_) => Problem::new(
+            Code::NotConfigured,
+            format!("{error}; the operator sets RM_TITLE_MODEL and its provider's key, or another RM_TITLE_POLICY"),
+        ),
+        ImportError::Title(LlmError::SwitchedOff(_)) => Problem::new(Code::LlmSwitchedOff, error.to_string()),
+        ImportError::Title(LlmError::Malformed { .. } | LlmError::Declined { .. } | LlmError::Refused { .. }) => {
+            Problem::new(Code::LlmFailed, format!("{error}; nothing was imported"))
+        }
+        ImportError::Title(_) => Problem::new(Code::Unavailable, format!("{error}; nothing was imported, try again")),
         ImportError::Database(error) => error.into(),
         ImportError::Keys(error) => keys_problem(error),
         error => Problem::internal(&error),

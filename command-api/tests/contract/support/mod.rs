@@ -13,6 +13,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use serde_json::Value;
 use sqlx::postgres::PgConnectOptions;
 use stash_command_api::import::Importer;
+use stash_command_api::import::titles::Required;
 use stash_command_api::{CommandParts, CommandState, IMPORTS_AT_ONCE};
 use stash_domain::ids::OwnerId;
 use stash_domain::redaction::{Kind, Redactor};
@@ -28,6 +29,7 @@ use stash_infra::subject_keys::{CacheSize, MasterKeyFile, SubjectKeys};
 use stash_infra::submit::{Submitter, VerdictHub};
 use stash_infra::watermark::Watermarks;
 use stash_projections::{Deps, OnDifference, Projector, schema::GENERATION_FIRST};
+use stash_query_api::types::LlmModels;
 use stash_query_api::{QueryParts, QueryState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,11 +54,21 @@ pub(crate) struct Setup {
     pub(crate) wait_budget: Duration,
     /// Bytes of a raw body.
     pub(crate) import_bytes_max: u64,
+    /// The model that writes titles.
+    pub(crate) titles: Option<&'static str>,
+    /// Who writes titles while an import waits.
+    pub(crate) required_titles: Option<Required>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { compute: Some("local"), wait_budget: LONG, import_bytes_max: 64 * 1024 * 1024 }
+        Self {
+            compute: Some("local"),
+            wait_budget: LONG,
+            import_bytes_max: 64 * 1024 * 1024,
+            titles: Some("hosted_vllm/titles"),
+            required_titles: None,
+        }
     }
 }
 
@@ -111,6 +123,7 @@ impl World {
             pools.system.clone(),
             setup.wait_budget,
         ));
+        let llm = LlmModels { titles: setup.titles.map(str::to_owned), learning: None };
         let gate = ReadGate { log: log.id(), marks: Arc::clone(&marks), wait_budget: setup.wait_budget };
         let commands = stash_command_api::router(CommandState::new(CommandParts {
             submitter: Arc::clone(&submitter),
@@ -121,6 +134,7 @@ impl World {
                 store: Arc::clone(&store),
                 pool: pools.system.clone(),
                 redactor: Redactor::new(&Kind::DEFAULT, &[]).unwrap(),
+                titles: setup.required_titles.clone(),
             },
             clock: clock.clone(),
             spool_folder: data.path().to_owned(),
@@ -130,6 +144,7 @@ impl World {
             otlp_room: stash_command_api::otlp_room(),
             compute: setup.compute.map(str::to_owned),
             imports: Arc::new(Semaphore::new(IMPORTS_AT_ONCE)),
+            llm: llm.clone(),
         }));
         let queries = stash_query_api::router(QueryState::new(QueryParts {
             pools: pools.clone(),
@@ -137,6 +152,7 @@ impl World {
             log: Arc::clone(&log),
             artifacts: Arc::clone(&store),
             clock,
+            llm,
         }));
         let routes = queries.merge(commands.route_layer(from_fn_with_state(gate, position::wait)));
         let closed = Router::new()
@@ -189,6 +205,11 @@ impl World {
         stash_projections::rebuild(&self.pools.system, &self.log, &self.deps, OnDifference::Keep, &mut |_, _| {})
             .await
             .unwrap();
+    }
+
+    /// Keys of content.
+    pub(crate) fn keys(&self) -> &SubjectKeys {
+        &self.deps.keys
     }
 
     /// Another account, and a key of it.

@@ -30,7 +30,7 @@ pub mod finding;
 pub mod frame;
 mod harvest;
 pub mod material;
-mod shown;
+pub(crate) mod shown;
 
 pub use answer::Malformed;
 pub use assessment::{Assessment, Settings};

@@ -64,7 +64,7 @@ pub(super) fn context(material: &Material, target: &Target) -> String {
 }
 
 /// The line of a step.
-pub(super) fn step_line(place: usize, step: &Step, chars: usize) -> String {
+pub(crate) fn step_line(place: usize, step: &Step, chars: usize) -> String {
     let mut out = format!("{{\"step\": {place}, ");
     push_step(&mut out, step, chars);
     out.push_str("}\n");

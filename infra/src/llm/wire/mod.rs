@@ -6,7 +6,7 @@ mod refusal;
 #[cfg(test)]
 mod tests;
 
-pub(super) use refusal::message;
+pub(super) use refusal::{message, name, without_key};
 
 use super::call::{Call, Stop, Usage};
 use super::endpoint::Endpoint;

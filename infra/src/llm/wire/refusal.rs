@@ -1,10 +1,16 @@
-//! What a server says when it refuses, made fit to be shown.
+//! What a server says when it refuses, and of itself, made fit to be shown.
 
 use crate::llm::call::Call;
 use serde_json::Value;
 
 /// Characters of it that are kept.
 const CHARS_MAX: usize = 300;
+
+/// Characters of a model's name that are kept.
+const NAME_CHARS_MAX: usize = 200;
+
+/// Shorter keys are no secrets ("none", "x"), and words of every text.
+const KEY_BYTES_MIN: usize = 8;
 
 /// A piece of the request this long in a message is a quote of it.
 const QUOTE_CHARS: usize = 24;
@@ -13,12 +19,25 @@ const QUOTE_CHARS: usize = 24;
 /// (some servers send back the field they did not like) is dropped whole.
 pub(in crate::llm) fn message(bytes: &[u8], key: Option<&str>, call: &Call) -> String {
     let said = serde_json::from_slice::<Value>(bytes).ok().and_then(|body| find(&body)).unwrap_or_default();
-    let said = match key {
-        Some(key) if key.len() >= 4 => said.replace(key, "(key)"),
-        _ => said,
-    };
-    let said: String = said.chars().map(|char| if char.is_control() { ' ' } else { char }).take(CHARS_MAX).collect();
+    let said = on_one_line(&without_key(said, key), CHARS_MAX);
     if quotes(&said, call) { String::new() } else { said }
+}
+
+/// A text without the key.
+pub(in crate::llm) fn without_key(text: String, key: Option<&str>) -> String {
+    match key {
+        Some(key) if key.len() >= KEY_BYTES_MIN && text.contains(key) => text.replace(key, "(key)"),
+        _ => text,
+    }
+}
+
+/// The name that a server gives its model, as it is kept.
+pub(in crate::llm) fn name(name: String, key: Option<&str>) -> String {
+    on_one_line(&without_key(name, key), NAME_CHARS_MAX)
+}
+
+fn on_one_line(text: &str, chars_max: usize) -> String {
+    text.chars().map(|char| if char.is_control() { ' ' } else { char }).take(chars_max).collect()
 }
 
 fn find(body: &Value) -> Option<String> {

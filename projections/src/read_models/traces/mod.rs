@@ -1,5 +1,5 @@
 //! `rm_traces`, `rm_steps`, `rm_spans`: each trace as its newest import left it, or as what was sent live of it gives
-//! ([`otel`]).
+//! ([`otel`]), under the title that it was given since ([`titles`]).
 //!
 //! Frames of a bundle come in the order of the log and are gathered into [`rows::Rows`], which is written whenever it holds
 //! [`rows::FLUSH_BYTES`], so that memory is bounded whatever the size of an import or of a single trace. A trace's first frame,
@@ -10,6 +10,7 @@
 
 mod otel;
 mod rows;
+mod titles;
 
 use super::{Accepted, Kind, Shredded, Tools, bundle_error};
 use crate::error::ApplyError;
@@ -54,6 +55,10 @@ pub(super) async fn apply(
                     // What was gathered comes before the deletion.
                     gathered.flush(tx, tools).await?;
                     shredded.push((owner, delete(tx, owner, event, tools).await?));
+                }
+                event if titles::is_about_titles(event) => {
+                    gathered.flush(tx, tools).await?;
+                    titles::apply(tx, item, event, tools).await?;
                 }
                 _ => {}
             }

@@ -15,6 +15,10 @@ use uuid::Uuid;
 /// Plain bytes of frames after which rows are written. The next ones are gathered meanwhile, so that twice as much may be held.
 const FLUSH_BYTES: usize = 8 * 1024 * 1024;
 
+/// Writes rows of traces, under the titles that were given since.
+const UPSERT: &str =
+    concat!(include_str!("upsert.sql"), include_str!("resolve_title.sql"), include_str!("upsert_end.sql"));
+
 /// Rows of one owner.
 pub(super) struct Rows {
     owner: OwnerId,
@@ -211,7 +215,7 @@ async fn write_traces(
     let ids: Vec<Uuid> = rows.iter().map(|row| row.summary.trace_id.0).collect();
     let subjects: Vec<Uuid> = rows.iter().map(|row| row.subject.0).collect();
     let count = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
-    sqlx::query(include_str!("upsert.sql"))
+    sqlx::query(UPSERT)
         .bind(owner.0)
         .bind(ids)
         .bind(subjects)
@@ -226,6 +230,7 @@ async fn write_traces(
         .bind(rows.iter().map(|row| row.summary.trace_digest.0.to_vec()).collect::<Vec<_>>())
         .bind(rows.iter().map(|row| row.created_at.0).collect::<Vec<_>>())
         .bind(rows.iter().map(|row| row.updated_at.0).collect::<Vec<_>>())
+        .bind(rows.iter().map(|row| row.summary.title_basis.map(|basis| basis.0.to_vec())).collect::<Vec<_>>())
         .execute(tx)
         .await?;
     Ok(())

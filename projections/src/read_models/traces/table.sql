@@ -13,11 +13,37 @@ CREATE TABLE rm_traces (
     trace_digest bytea NOT NULL,
     created_at bigint NOT NULL,
     updated_at bigint NOT NULL,
+    -- What the import says, while another title is shown in its place; null while its own is.
+    import_title text,
+    import_title_source text,
+    -- Digest of the message that a derived title is from, and that a generated one must be about.
+    title_basis bytea,
+    -- Whether a language model is to be asked for a title, and why one that was asked gave none.
+    title_wanted boolean NOT NULL DEFAULT false,
+    title_error text,
     PRIMARY KEY (owner_id, trace_id)
 );
 ALTER TABLE rm_traces ALTER COLUMN metadata SET COMPRESSION lz4;
 CREATE INDEX rm_traces_newest ON rm_traces (owner_id, created_at DESC, trace_id);
 CREATE INDEX rm_traces_external ON rm_traces (owner_id, external_id) WHERE external_id IS NOT NULL;
+-- By what does not change while a trace grows, so that its rows can be updated in place.
+CREATE INDEX rm_traces_title_wanted ON rm_traces (created_at DESC) WHERE title_wanted;
+
+-- What people and language models said of titles, whatever is imported again. Which of it is shown: resolve_title.sql.
+CREATE TABLE rm_trace_titles (
+    owner_id uuid NOT NULL,
+    trace_id uuid NOT NULL,
+    edited text,
+    generated text,
+    generated_basis bytea,
+    generated_model text,
+    failed_code text,
+    failed_message text,
+    failed_basis bytea,
+    requested_at bigint,
+    PRIMARY KEY (owner_id, trace_id)
+);
+CREATE INDEX rm_trace_titles_requested ON rm_trace_titles (requested_at) WHERE requested_at IS NOT NULL;
 
 -- Each content subject a trace has ever had, so that its deletion can shred all of their keys.
 CREATE TABLE rm_trace_subjects (

@@ -51,7 +51,7 @@ impl Head {
     fn to_domain(&self) -> Result<TraceHead, BodyError> {
         Ok(TraceHead {
             external_id: self.external_id.clone(),
-            title: (self.title_source == "given").then(|| self.title.clone()),
+            title: matches!(self.title_source.as_str(), "given" | "edited").then(|| self.title.clone()),
             metadata: object(&self.metadata)?,
         })
     }

@@ -25,6 +25,7 @@ use stash_infra::postgres::{PoolSizes, Pools, migrate};
 use stash_infra::subject_keys::{MasterKey, MasterKeys};
 use stash_infra::testing::postgres;
 use stash_infra::watermark::Watermarks;
+use stash_query_api::types::LlmModels;
 use stash_query_api::{ArtifactLinks, QueryParts, QueryState, artifacts_router, router};
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,6 +113,7 @@ impl World {
             log: log.clone(),
             artifacts: store.clone(),
             clock: clock.clone(),
+            llm: LlmModels { titles: Some("anthropic/claude-haiku-4-5".to_owned()), learning: None },
         });
         let links = ArtifactLinks { store: store.clone(), signer: LinkSigner::new(&masters), clock: clock.clone() };
         let app = Router::new().nest("/api/v1/rm", router(state)).merge(artifacts_router(links));

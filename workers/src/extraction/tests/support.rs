@@ -4,8 +4,8 @@ use crate::extraction::assess::{Asking, assess};
 use crate::extraction::calls::Calls;
 use async_trait::async_trait;
 use serde_json::Value;
-use stash_domain::ids::{Digest, StepId, TraceId};
-use stash_domain::learning::extraction::{Call as Question, Finding, Harvest, IdStep, Material, Settings};
+use stash_domain::ids::{AnnotationId, Digest, StepId, TraceId};
+use stash_domain::learning::extraction::{Call as Question, Comment, Finding, Harvest, IdStep, Material, Settings};
 use stash_domain::trace::{Role, Step};
 use stash_infra::clock::SystemClock;
 use stash_infra::config::{Environment, LlmSettings};
@@ -29,9 +29,21 @@ pub(super) fn agent(content: &str) -> Step {
 }
 
 pub(super) fn material(steps: Vec<Step>) -> Arc<Material> {
+    commented(steps, &[])
+}
+
+/// With comments of a reviewer on steps.
+pub(super) fn commented(steps: Vec<Step>, comments: &[(usize, &str)]) -> Arc<Material> {
     let id = |place: usize| StepId(Uuid::from_u128(1000 + place as u128));
     let steps = steps.into_iter().enumerate().map(|(place, step)| IdStep { id: id(place), step }).collect();
-    Material::of(TraceId(Uuid::from_u128(1)), steps, Vec::new())
+    let comments = comments.iter().map(|(place, text)| Comment {
+        annotation_id: AnnotationId(Uuid::from_u128(5000)),
+        step_id: Some(id(*place)),
+        text: (*text).to_owned(),
+        label_error: false,
+        by_person: true,
+    });
+    Material::of(TraceId(Uuid::from_u128(1)), steps, comments.collect())
 }
 
 /// A conversation of so many questions and answers, about different things.

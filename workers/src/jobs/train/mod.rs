@@ -33,7 +33,9 @@ use stash_domain::ids::RewardModelId;
 use stash_domain::learning::Judged;
 use stash_domain::learning::extraction::{Arranged, Dropout, Harvest};
 use stash_domain::limits::JOB_ATTEMPTS_MAX;
+use stash_domain::llm::LlmPurpose;
 use stash_domain::rendering::Form;
+use stash_infra::llm::consent;
 use stash_model::tokenize::TextTokenizer;
 use std::path::Path;
 
@@ -133,6 +135,10 @@ async fn extract(
         Judging::By(judge) => judge,
         Judging::Nobody(why) => return Ok(Err(why.clone())),
     };
+    if !consent::allows(&running.worker.pool, request.owner, LlmPurpose::Learning).await? {
+        let why = "this account does not allow language models to be used for learning (`stash llm allow learning`)";
+        return Ok(Err(why.to_owned()));
+    }
     let harvest = Harvest::new(explicit.liking.clone(), explicit.traces().len(), request.max_pairs);
     let settings = extraction::Settings { dropout: Dropout::Half, seed: request.seed };
     extraction::run(running, judge, request.model, settings, harvest).await.map(Ok)

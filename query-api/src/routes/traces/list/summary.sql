@@ -1,6 +1,6 @@
 -- The page with what is counted for each of its traces.
-SELECT page.trace_id, page.external_id, page.title, page.title_source, page.source_format, page.step_count, page.action_count,
-    page.span_count, page.created_at, page.shown_metadata, page.sort_key,
+SELECT page.trace_id, page.external_id, page.title, page.title_source, page.title_error, page.source_format, page.step_count,
+    page.action_count, page.span_count, page.created_at, page.shown_metadata, page.sort_key,
     counts.positive_count, counts.negative_count, counts.comment_count, counts.label_error_count,
     latest.reward_model_id AS latest_reward_model_id, latest.reward_model_name AS latest_reward_model_name,
     latest.score AS latest_score

@@ -1,0 +1,3 @@
+//! Commands about what language models are used for.
+
+pub mod switch;

@@ -1,0 +1,3 @@
+//! Commands of an account about itself.
+
+pub mod switch_llm;

@@ -1,0 +1,3 @@
+//! Reads about language models.
+
+pub(crate) mod processing;
