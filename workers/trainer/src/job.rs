@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use stash_model::config::ModelConfig;
 use stash_model::{arch, files};
 
+use crate::device::DeviceChoice;
 use crate::error::TrainError;
 use crate::model::Lora;
 use crate::schedule::{Order, Schedule};
@@ -81,18 +82,6 @@ struct JobFile {
     resume_every_s: Option<f64>,
 }
 
-/// Where to compute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DeviceChoice {
-    /// The first CUDA device, or the CPU where there is none.
-    Auto,
-    /// The CPU.
-    Cpu,
-    /// The first CUDA device; the job fails where there is none.
-    Cuda,
-}
-
 /// What is trained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -156,7 +145,7 @@ pub struct Job {
     /// `threads`: CPU threads. By default what `OMP_NUM_THREADS` says; else all cores for a large model and 1 for a small
     /// one, whose operations are too short to be shared (two threads made the bundled base slower by a quarter).
     pub threads: Option<usize>,
-    /// `device`, `auto`.
+    /// `device`, `auto`: see [`DeviceChoice`].
     pub device: DeviceChoice,
     /// `kernels`, `auto`: `plain` computes by libtorch's graph on the CPU too, more slowly; for comparison.
     pub kernels: Kernels,

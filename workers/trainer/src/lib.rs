@@ -4,6 +4,7 @@
 //! - [`job`]: `job.json`, every parameter with its default
 //! - [`pairs`]: `pairs.jsonl` to token ids, cut to the limit
 //! - [`pack`]: the two texts of a pair behind their shared beginning, batches of pairs as tensors
+//! - [`device`]: CPU, CUDA or MPS, by what the machine has
 //! - [`model`]: the decoder in libtorch, from a checkpoint's `config.json` and `model.safetensors`
 //! - [`kernels`]: loops over numbers on the CPU that libtorch has no good equal for
 //! - [`loss`], [`optimizer`], [`schedule`]: Bradley-Terry, AdamW, order and learning rate
@@ -17,6 +18,7 @@
 //! Equal job directories give equal checkpoints on the same machine's CPU with the same number of threads.
 
 pub mod checkpoint;
+pub mod device;
 pub mod error;
 pub mod job;
 pub mod kernels;

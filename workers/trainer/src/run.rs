@@ -9,11 +9,12 @@ use serde::Serialize;
 use stash_model::config::ModelConfig;
 use stash_model::tokenize::{Form, TextTokenizer};
 use stash_model::{checksum, files};
-use tch::{Cuda, Device, Kind};
+use tch::{Device, Kind};
 
 use crate::checkpoint;
+use crate::device::{self, Found};
 use crate::error::TrainError;
-use crate::job::{DeviceChoice, Job, Kernels, Method, Precision};
+use crate::job::{Job, Kernels, Method, Precision};
 use crate::model::fused::Fused;
 use crate::model::{Model, Setup};
 use crate::output::Output;
@@ -37,7 +38,7 @@ pub struct TrainResult {
     pub final_loss: f64,
     /// Points of step and mean loss since the point before.
     pub loss_curve: Vec<(usize, f64)>,
-    /// `cpu` or `cuda`.
+    /// `cpu`, `cuda` or `mps`.
     pub device: &'static str,
     /// Number type of the computation.
     pub precision: Precision,
@@ -101,7 +102,7 @@ fn attempt(
     started: Instant,
 ) -> Result<TrainResult, TrainError> {
     let job = Job::read(job_dir)?;
-    let device = device(job.device)?;
+    let device = device::choose(job.device, Found::here())?;
     let precision = job.precision.unwrap_or_else(|| default_precision(&job, device));
     set_threads(&job);
     let tokenizer = open_tokenizer(&job)?;
@@ -139,7 +140,7 @@ fn attempt(
         steps: figures.steps,
         final_loss: figures.final_loss,
         loss_curve: figures.loss_curve,
-        device: if device == Device::Cpu { "cpu" } else { "cuda" },
+        device: device::name(device),
         precision,
         method: job.method,
         trained_parameters: model.trained().map(|named| named.tensor.numel()).sum(),
@@ -171,29 +172,9 @@ fn open_tokenizer(job: &Job) -> Result<TextTokenizer, TrainError> {
     Ok(tokenizer)
 }
 
-fn device(choice: DeviceChoice) -> Result<Device, TrainError> {
-    match (choice, Cuda::is_available()) {
-        (DeviceChoice::Cpu, _) | (DeviceChoice::Auto, false) => Ok(Device::Cpu),
-        (DeviceChoice::Auto | DeviceChoice::Cuda, true) => Ok(Device::Cuda(0)),
-        (DeviceChoice::Cuda, false) => Err(TrainError::Job("job.json: device cuda, but there is none".to_owned())),
-    }
-}
-
-/// bf16 for a large model where it is fast: on a GPU, and on CPUs with instructions for it. Elsewhere it is emulated and
-/// slower than fp32; and a small model is quick in any case.
+/// bf16 for a large model where it is fast. A small model is quick in any case.
 fn default_precision(job: &Job, device: Device) -> Precision {
-    let fast = device != Device::Cpu || cpu_multiplies_bf16();
-    if job.large() && fast { Precision::Bf16 } else { Precision::Fp32 }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn cpu_multiplies_bf16() -> bool {
-    std::arch::is_x86_feature_detected!("avx512bf16")
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn cpu_multiplies_bf16() -> bool {
-    false
+    if job.large() && device::multiplies_bf16(device) { Precision::Bf16 } else { Precision::Fp32 }
 }
 
 /// Linux tells it in `/proc`.
