@@ -5,7 +5,7 @@
 The job: {"model": folder, "pairs": file, "out": folder, "batch": pairs of a step, "defaults": true | false}. A line of the pairs
 is {"chosen_ids": […], "rejected_ids": […]}: both programs read the same tokens. With "defaults" everything but the batch and
 the number of steps is as TRL has it. Without, what changes the numbers is as the job says ("learning_rate") and as Stash computes: fp32, in
-the order of the file, nothing computed twice.
+the order of the file, nothing computed twice. "epochs" are 1 where the job does not say; "save" names a folder for the model.
 
 Printed: {"seconds": of train(), "losses": of each step, "pairs": trained on, "peak_mb": most resident memory}.
 """
@@ -49,7 +49,7 @@ def main():
         "report_to": [],
         "save_strategy": "no",
         "disable_tqdm": True,
-        "num_train_epochs": 1,
+        "num_train_epochs": job.get("epochs", 1),
         "per_device_train_batch_size": job["batch"],
     }
     if not job["defaults"]:
@@ -72,6 +72,8 @@ def main():
     begin = time.perf_counter()
     trainer.train()
     seconds = time.perf_counter() - begin
+    if "save" in job:
+        trainer.save_model(job["save"])
     print(json.dumps({"seconds": seconds, "losses": Recorded.losses, "pairs": len(pairs), "peak_mb": peak_mb()}))
 
 

@@ -66,6 +66,12 @@ impl Place {
         Self { program: program.to_owned(), data, settings }
     }
 
+    /// With a setting of its own.
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.settings.push((name, value.to_owned()));
+        self
+    }
+
     /// A command of the program on this folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);

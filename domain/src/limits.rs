@@ -92,6 +92,27 @@ pub const PAIRS_MAX: u32 = 100_000;
 /// Epochs one training may run.
 pub const EPOCHS_MAX: u32 = 100;
 
+/// Highest rank of adapters. A higher one than the smallest projection adds nothing.
+pub const LORA_RANK_MAX: u32 = 1024;
+
+/// Largest factor of adapters, as of [`crate::events::TrainingOptions::lora_alpha`].
+pub const LORA_ALPHA_MAX: f64 = 1e6;
+
+/// Pairs of an optimizer step.
+pub const BATCH_PAIRS_MAX: u32 = 4096;
+
+/// Largest weight decay.
+pub const WEIGHT_DECAY_MAX: f64 = 10.0;
+
+/// Longest gradient that is taken as it is.
+pub const CLIP_NORM_MAX: f64 = 1e6;
+
+/// Largest coefficient of centring.
+pub const CENTER_MAX: f64 = 100.0;
+
+/// Points of a training's curve that are told and kept: at most so many events of progress, 20 kB of a row.
+pub const CURVE_POINTS_MAX: usize = 200;
+
 /// Default page size of a list.
 pub const PAGE_DEFAULT: u32 = 50;
 

@@ -25,7 +25,7 @@ fn event() -> impl Strategy<Value = Event> {
         let (code, message) = ("internal".to_owned(), "it broke".to_owned());
         match kind {
             0 => JobClaimed { job_id, attempt, worker: "w".to_owned() }.into(),
-            1 => JobProgressed { job_id, attempt, phase: "training".to_owned(), fraction }.into(),
+            1 => JobProgressed { job_id, attempt, phase: "training".to_owned(), fraction, training: None }.into(),
             2 => JobCompleted { job_id, attempt }.into(),
             3 => JobFailed { job_id, attempt, code, message, retry }.into(),
             4 => JobCancelRequested { job_id }.into(),

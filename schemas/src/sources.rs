@@ -35,8 +35,8 @@ sources! {
     annotation_changed: 1;
     annotation_deleted: 1;
     judgments_imported: 1;
-    reward_model_created: 1;
-    reward_model_trained: 1;
+    reward_model_created: 1, 2;
+    reward_model_trained: 1, 2;
     reward_model_renamed: 1;
     reward_model_deleted: 1;
     judge_answered: 1;
@@ -45,7 +45,7 @@ sources! {
     scores_recorded: 1;
     job_requested: 1;
     job_claimed: 1;
-    job_progressed: 1;
+    job_progressed: 1, 2;
     job_completed: 1;
     job_failed: 1;
     job_cancel_requested: 1;

@@ -60,6 +60,40 @@ pub fn annotation_text() -> impl Strategy<Value = AnnotationText> {
     )
 }
 
+/// Choices of a training.
+fn training_options() -> impl Strategy<Value = TrainingOptions> {
+    let numbers = (option::of(any::<i32>()), option::of(any::<i32>()), vec(option::of(finite()), 5));
+    (option::of(text()), option::of(text()), numbers, option::of(any::<bool>())).prop_map(
+        |(method, schedule, (lora_rank, batch_pairs, numbers), freeze_embeddings)| TrainingOptions {
+            method,
+            lora_rank,
+            lora_alpha: numbers[0],
+            batch_pairs,
+            schedule,
+            warmup: numbers[1],
+            weight_decay: numbers[2],
+            clip_norm: numbers[3],
+            center: numbers[4],
+            freeze_embeddings,
+        },
+    )
+}
+
+/// How far a training is.
+fn training_progress() -> impl Strategy<Value = TrainingProgress> {
+    let point = (any::<i32>(), finite(), finite()).prop_map(|(step, loss, learning_rate)| CurvePoint {
+        step,
+        loss,
+        learning_rate,
+    });
+    (any::<i32>(), any::<i32>(), finite(), vec(point, 0..5)).prop_map(|(step, steps, eta_s, points)| TrainingProgress {
+        step,
+        steps,
+        eta_s,
+        points,
+    })
+}
+
 /// A payload whose fields are drawn by the strategies beside their names.
 macro_rules! payload {
     ($name:ident { $($field:ident: $strategy:expr),+ $(,)? }) => {{
@@ -141,6 +175,7 @@ pub fn events() -> Vec<(&'static str, BoxedStrategy<Event>)> {
             seed: any::<i64>(),
             learning_rate: option::of(finite()),
             trace_ids: vec(id(), 0..6),
+            training: option::of(training_options()),
         }),
         payload!(RewardModelTrained {
             reward_model_id: id(),
@@ -151,6 +186,9 @@ pub fn events() -> Vec<(&'static str, BoxedStrategy<Event>)> {
             action_mean: option::of(finite()),
             action_std: option::of(finite()),
             pairs: bundle(),
+            dataset_digest: option::of(text()),
+            base_checksum: option::of(text()),
+            code_version: option::of(text()),
         }),
         payload!(RewardModelRenamed { reward_model_id: id(), name: sealed() }),
         payload!(RewardModelDeleted { reward_model_id: id() }),
@@ -195,7 +233,13 @@ pub fn events() -> Vec<(&'static str, BoxedStrategy<Event>)> {
             run_id: option::of(id()),
         }),
         payload!(JobClaimed { job_id: id(), attempt: any::<i32>(), worker: text() }),
-        payload!(JobProgressed { job_id: id(), attempt: any::<i32>(), phase: text(), fraction: finite() }),
+        payload!(JobProgressed {
+            job_id: id(),
+            attempt: any::<i32>(),
+            phase: text(),
+            fraction: finite(),
+            training: option::of(training_progress()),
+        }),
         payload!(JobCompleted { job_id: id(), attempt: any::<i32>() }),
         payload!(JobFailed {
             job_id: id(),

@@ -7,6 +7,7 @@ use crate::client::Client;
 use crate::output;
 use anyhow::bail;
 use serde_json::{Value, json};
+use stash_domain::commands::reward_models::training::{METHODS, SCHEDULES};
 use std::collections::BTreeSet;
 
 /// Traces that one model may be given, as the server has it.
@@ -37,6 +38,36 @@ pub(crate) struct Args {
     /// Peak learning rate [default: what suits the base]
     #[arg(long)]
     learning_rate: Option<f64>,
+    /// `full`: every weight; `lora`: adapters, in less time and memory [default: full]
+    #[arg(long, value_parser = METHODS)]
+    method: Option<String>,
+    /// Rank of adapters, up to 1024 [default: 16]
+    #[arg(long)]
+    lora_rank: Option<u32>,
+    /// An adapter's product is multiplied by this over the rank [default: twice the rank]
+    #[arg(long)]
+    lora_alpha: Option<f64>,
+    /// Pairs of an optimizer step, up to 4096 [default: 16]
+    #[arg(long)]
+    batch_pairs: Option<u32>,
+    /// How the learning rate goes on after the warm-up [default: linear]
+    #[arg(long, value_parser = SCHEDULES)]
+    schedule: Option<String>,
+    /// Share of the steps over which the learning rate rises [default: 0.05]
+    #[arg(long)]
+    warmup: Option<f64>,
+    /// Weight decay of projections [default: 0.01]
+    #[arg(long)]
+    weight_decay: Option<f64>,
+    /// The gradient is scaled down to this length [default: 1]
+    #[arg(long)]
+    clip_norm: Option<f64>,
+    /// Keeps rewards around 0: coefficient of the square of the sum of a pair's rewards, such as 0.01 [default: 0]
+    #[arg(long)]
+    center: Option<f64>,
+    /// Whether the token embedding stays as it is [default: true for a large base]
+    #[arg(long)]
+    freeze_embeddings: Option<bool>,
     /// Seed of every random choice [default: 0]
     #[arg(long)]
     seed: Option<i64>,
@@ -61,6 +92,18 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         "max_pairs": args.max_pairs,
         "learning_rate": args.learning_rate,
         "seed": args.seed,
+        "training": {
+            "method": args.method,
+            "lora_rank": args.lora_rank,
+            "lora_alpha": args.lora_alpha,
+            "batch_pairs": args.batch_pairs,
+            "schedule": args.schedule,
+            "warmup": args.warmup,
+            "weight_decay": args.weight_decay,
+            "clip_norm": args.clip_norm,
+            "center": args.center,
+            "freeze_embeddings": args.freeze_embeddings,
+        },
     });
     let mut model = client.post("/reward-models", &body).await?;
     if args.wait {

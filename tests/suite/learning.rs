@@ -77,6 +77,15 @@ async fn a_rule_is_learnt_and_scores_new_traces() {
     assert_eq!(metrics["action_scoring_version"], 1);
     assert!(metrics["action_eval_pairs"].as_u64().unwrap() > 0);
     assert!(metrics["tool_eval_accuracy"].is_null());
+    // The whole curve was told while it trained, and what the model is made of afterwards.
+    let (curve, points) = (&model["curve"], model["curve"]["points"].as_array().unwrap());
+    assert_eq!((&curve["step"], &curve["eta_s"]), (&curve["steps"], &json!(0.0)));
+    assert_eq!(points.last().unwrap()["step"], curve["steps"]);
+    assert!(points[0]["loss"].as_f64() > points.last().unwrap()["loss"].as_f64(), "{curve}");
+    for digest in ["dataset_digest", "base_checksum"] {
+        assert_eq!(model[digest].as_str().map(str::len), Some(64), "{digest}");
+    }
+    assert_eq!(model["code_version"], env!("CARGO_PKG_VERSION"));
 
     // A trace that came later is scored on request, once for two requests at the same time.
     let later = client.import(&traces(62).lines().skip(60).fold(String::new(), |all, line| all + line + "\n")).await;

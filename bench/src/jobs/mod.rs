@@ -1,5 +1,6 @@
 //! The jobs: one file per figure, or per figures that come of one measurement.
 
+mod checkpoint_in_transformers_max_diff;
 mod command_to_readable_p99_ms;
 mod commands_per_s;
 mod idle_mb;
@@ -13,6 +14,8 @@ mod ready_s;
 mod rebuild_events_per_s;
 mod score_12_actions_1000_tokens_vs_hf_bf16;
 mod score_tokens_per_s;
+mod tau;
+mod tau_airline_accuracy_minus_trl;
 mod train_loss_max_diff_20_steps;
 mod train_pairs_per_s_vs_trl;
 mod train_tokens_per_s;
@@ -40,10 +43,12 @@ pub(crate) enum Job {
     TrainTokensPerS,
     TrainLossVsTrl,
     TrainPairsVsTrl,
+    TauVsTrl,
+    CheckpointInTransformers,
 }
 
 /// All jobs, in the order in which they run: the paced loads after those whose rate they need.
-const ALL: [Job; 17] = [
+const ALL: [Job; 19] = [
     Job::CommandsPerS(Log::Postgres),
     Job::CommandToReadable(Log::Postgres),
     Job::CommandsPerS(Log::Kafka),
@@ -61,6 +66,8 @@ const ALL: [Job; 17] = [
     Job::TrainTokensPerS,
     Job::TrainLossVsTrl,
     Job::TrainPairsVsTrl,
+    Job::TauVsTrl,
+    Job::CheckpointInTransformers,
 ];
 
 impl Job {
@@ -82,6 +89,8 @@ impl Job {
             Self::TrainTokensPerS => &train_tokens_per_s::KINDS,
             Self::TrainLossVsTrl => &train_loss_max_diff_20_steps::KINDS,
             Self::TrainPairsVsTrl => &train_pairs_per_s_vs_trl::KINDS,
+            Self::TauVsTrl => &tau_airline_accuracy_minus_trl::KINDS,
+            Self::CheckpointInTransformers => &checkpoint_in_transformers_max_diff::KINDS,
         }
     }
 
@@ -108,6 +117,8 @@ impl Job {
             Self::TrainTokensPerS => train_tokens_per_s::run(bench),
             Self::TrainLossVsTrl => train_loss_max_diff_20_steps::run(bench),
             Self::TrainPairsVsTrl => train_pairs_per_s_vs_trl::run(bench),
+            Self::TauVsTrl => tau_airline_accuracy_minus_trl::run(bench),
+            Self::CheckpointInTransformers => checkpoint_in_transformers_max_diff::run(bench).await,
         }
     }
 }

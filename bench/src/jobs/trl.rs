@@ -65,20 +65,39 @@ impl Race {
     /// Makes the base, in the shape of Qwen3-0.6B with this many of its layers and rows of its embedding (151,936), and
     /// pairs of an action and another in its place. Every text stays below the token limit: TRL leaves out longer ones.
     pub(super) fn new(bench: &Bench, name: &str, layers: usize, rows: usize, pairs: usize) -> anyhow::Result<Self> {
-        let folder = bench.path(name);
-        fs::create_dir_all(&folder)?;
-        let race = Self {
-            trainer: bench.program("stash-trainer")?,
-            python: peer::programs(&bench.repository, "hf")?.join("python"),
-            script: bench.repository.join("bench/peers/trl_train.py"),
-            folder,
-        };
+        let race = Self::over(bench, name)?;
         race.make_base(layers, rows)?;
         race.write_pairs(pairs)?;
         Ok(race)
     }
 
-    fn base(&self) -> PathBuf {
+    /// A race without base and pairs.
+    pub(super) fn over(bench: &Bench, name: &str) -> anyhow::Result<Self> {
+        let folder = bench.path(name);
+        fs::create_dir_all(&folder)?;
+        Ok(Self {
+            trainer: bench.program("stash-trainer")?,
+            python: peer::programs(&bench.repository, "hf")?.join("python"),
+            script: bench.repository.join("bench/peers/trl_train.py"),
+            folder,
+        })
+    }
+
+    /// Puts these pairs in, as Stash's trainer and TRL read them.
+    pub(super) fn put_pairs(&self, ours: &[u8], theirs: &[u8]) -> anyhow::Result<()> {
+        fs::create_dir_all(self.folder.join("stash"))?;
+        fs::write(self.folder.join("stash/pairs.jsonl"), ours)?;
+        fs::write(self.folder.join("trl.jsonl"), theirs)?;
+        Ok(())
+    }
+
+    /// The folder of the model that Stash's trainer made.
+    pub(super) fn checkpoint(&self) -> PathBuf {
+        self.folder.join("stash/model")
+    }
+
+    /// The base's folder.
+    pub(super) fn base(&self) -> PathBuf {
         self.folder.join("base")
     }
 
@@ -127,10 +146,7 @@ impl Race {
             written += 1;
         }
         ensure!(written == count, "only {written} pairs of {count} are short enough");
-        fs::create_dir_all(self.folder.join("stash"))?;
-        fs::write(self.folder.join("stash/pairs.jsonl"), ours)?;
-        fs::write(self.folder.join("trl.jsonl"), theirs)?;
-        Ok(())
+        self.put_pairs(&ours, &theirs)
     }
 
     /// Trains with Stash's trainer, `fields` in `job.json`: its result, and the loss of each step.
@@ -160,20 +176,22 @@ impl Race {
         fields["eos"] = json!("<|im_end|>");
         let job = self.folder.join("trl.json");
         fs::write(&job, serde_json::to_vec(&fields)?)?;
-        let output = Command::new(&self.python)
-            .arg(&self.script)
-            .arg(&job)
-            .env("OMP_NUM_THREADS", machine::cores().to_string())
-            // Nothing is to be looked for on the network.
-            .envs(["HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE"].map(|name| (name, "1")))
-            .stdin(Stdio::null())
-            .output()
-            .with_context(|| format!("{} cannot be run", self.python.display()))?;
-        let (said, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        ensure!(output.status.success(), "TRL: {}", error.trim());
-        let line = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        serde_json::from_str(line).with_context(|| format!("TRL's script printed {line:?}"))
+        let line = python(Command::new(&self.python).arg(&self.script).arg(&job))?;
+        serde_json::from_str(&line).with_context(|| format!("TRL's script printed {line:?}"))
     }
+}
+
+/// Runs a script of a peer, which looks for nothing on the network, and returns the last line it prints.
+pub(super) fn python(command: &mut Command) -> anyhow::Result<String> {
+    let output = command
+        .env("OMP_NUM_THREADS", machine::cores().to_string())
+        .envs(["HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "TRANSFORMERS_OFFLINE"].map(|name| (name, "1")))
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("{} cannot be run", command.get_program().display()))?;
+    let (said, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{}: {}{}", command.get_program().display(), said, error.trim());
+    Ok(said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_owned())
 }
 
 fn writeln_json(to: &mut Vec<u8>, value: &Value) -> anyhow::Result<()> {

@@ -6,6 +6,14 @@ use crate::support::{Setup, World};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+/// The choices of a training that leaves all to the recipe.
+fn no_choices() -> Value {
+    json!({
+        "method": null, "lora_rank": null, "lora_alpha": null, "batch_pairs": null, "schedule": null, "warmup": null,
+        "weight_decay": null, "clip_norm": null, "center": null, "freeze_embeddings": null
+    })
+}
+
 async fn traces(world: &World) -> Vec<String> {
     world.import(&[short("t-1", "a"), short("t-2", "b")]).await
 }
@@ -19,7 +27,7 @@ async fn a_model_is_queued_with_exact_fields_and_defaults() {
     assert_fits(&said, "RewardModel");
     let expected = json!({
         "id": said["id"], "name": "mine", "base_model": "Qwen/Qwen3-0.6B", "compute": "local", "epochs": 1,
-        "max_pairs": 4000, "seed": 0, "learning_rate": null, "trace_count": 2, "status": "queued", "error": null,
+        "max_pairs": 4000, "seed": 0, "learning_rate": null, "training": no_choices(), "trace_count": 2, "status": "queued", "error": null,
         "started_at": null, "finished_at": null, "cancel_requested": false, "phase": null, "progress": 0.0,
         "num_pairs": null, "metrics": null, "trained_on_erased": false, "created_at": said["created_at"]
     });
@@ -36,10 +44,13 @@ async fn what_is_asked_for_is_what_it_gets() {
     let traces = traces(&world).await;
     let body = json!({
         "name": "mine", "trace_ids": traces, "base_model": "stash/tiny", "epochs": 3, "max_pairs": 10, "seed": -7,
-        "learning_rate": 0.001
+        "learning_rate": 0.001, "training": {
+            "method": "lora", "lora_rank": 8, "lora_alpha": 16.0, "batch_pairs": 4, "schedule": "cosine", "warmup": 0.1,
+            "weight_decay": 0.0, "clip_norm": 0.5, "center": 0.01, "freeze_embeddings": false
+        }
     });
     let said = world.post("/reward-models").json(&body).send().await.done(201).json();
-    for field in ["name", "base_model", "epochs", "max_pairs", "seed", "learning_rate"] {
+    for field in ["name", "base_model", "epochs", "max_pairs", "seed", "learning_rate", "training"] {
         assert_eq!(said[field], body[field], "{field}");
     }
 }
@@ -93,6 +104,40 @@ async fn wrong_fields_are_422_and_named() {
     ] {
         let detail = world.post("/reward-models").json(&with(field, value)).send().await.detail(422, "invalid_field");
         assert!(detail.contains(field), "{field}: {detail}");
+    }
+    for (field, value) in [
+        ("method", json!("qlora")),
+        ("method", json!(1)),
+        ("lora_rank", json!(0)),
+        ("lora_rank", json!(1025)),
+        ("lora_alpha", json!(0)),
+        ("lora_alpha", json!(1e7)),
+        ("batch_pairs", json!(0)),
+        ("batch_pairs", json!(4097)),
+        ("batch_pairs", json!(1.5)),
+        ("schedule", json!("step")),
+        ("warmup", json!(-0.1)),
+        ("warmup", json!(1.1)),
+        ("weight_decay", json!(-1)),
+        ("weight_decay", json!(10.5)),
+        ("clip_norm", json!(0)),
+        ("clip_norm", json!(2e6)),
+        ("center", json!(-0.01)),
+        ("center", json!(101)),
+        ("freeze_embeddings", json!("no")),
+        ("no_such_choice", json!(1)),
+    ] {
+        let mut choices = json!({"method": "lora"});
+        choices[field] = value;
+        let body = with("training", choices);
+        let detail = world.post("/reward-models").json(&body).send().await.detail(422, "invalid_field");
+        assert!(detail.contains(field), "{field}: {detail}");
+    }
+    for field in ["lora_rank", "lora_alpha"] {
+        for choices in [json!({field: 4}), json!({"method": "full", field: 4})] {
+            let answer = world.post("/reward-models").json(&with("training", choices)).send().await;
+            assert!(answer.detail(422, "invalid_field").contains(field));
+        }
     }
     let nothing = world.post("/reward-models").json(&json!({"name": "mine"})).send().await;
     assert!(nothing.detail(422, "invalid_field").contains("trace_ids"));

@@ -29,7 +29,7 @@ pub struct JobClaimed {
     pub worker: String,
 }
 
-/// The running attempt got further. Coarse: at most a few per job.
+/// The running attempt got further. Coarse: a few per job, and of a training at most one for each point of its curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobProgressed {
     /// The job.
@@ -40,6 +40,32 @@ pub struct JobProgressed {
     pub phase: String,
     /// Share done of the whole job, 0 to 1.
     pub fraction: f64,
+    /// How far the steps of a training are; none in other phases.
+    pub training: Option<TrainingProgress>,
+}
+
+/// How far a training is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrainingProgress {
+    /// Optimizer steps done.
+    pub step: i32,
+    /// Steps of the training.
+    pub steps: i32,
+    /// Seconds that the other steps will take.
+    pub eta_s: f64,
+    /// Points of the curve that no event before has told, in order of their steps.
+    pub points: Vec<CurvePoint>,
+}
+
+/// A point of a training's curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// The last step it is about.
+    pub step: i32,
+    /// Mean loss since the point before.
+    pub loss: f64,
+    /// Learning rate of that step.
+    pub learning_rate: f64,
 }
 
 /// The job is done. What it made stands in the same record.

@@ -14,11 +14,13 @@ pub mod traces;
 pub use accounts::{AccountCreated, ApiKeyCreated, ApiKeyRevoked, LlmSwitched, RewardModelsSwitched};
 pub use annotations::{AnnotationChanged, AnnotationCreated, AnnotationDeleted, JudgmentsImported};
 pub use jobs::{
-    JobCancelRequested, JobCancelled, JobClaimed, JobCompleted, JobFailed, JobLeaseExpired, JobParked, JobProgressed,
-    JobRequested,
+    CurvePoint, JobCancelRequested, JobCancelled, JobClaimed, JobCompleted, JobFailed, JobLeaseExpired, JobParked,
+    JobProgressed, JobRequested, TrainingProgress,
 };
 pub use learning::{FindingsRecorded, JudgeAnswered};
-pub use reward_models::{RewardModelCreated, RewardModelDeleted, RewardModelRenamed, RewardModelTrained};
+pub use reward_models::{
+    RewardModelCreated, RewardModelDeleted, RewardModelRenamed, RewardModelTrained, TrainingOptions,
+};
 pub use scoring::{ScoresRecorded, ScoringRequested};
 pub use titles::{TitleFailed, TitleRequested, TraceTitled};
 pub use traces::{OtelReceived, TraceDeleted, TracesImported};

@@ -28,6 +28,33 @@ pub struct RewardModelCreated {
     pub learning_rate: Option<f64>,
     /// The traces selected, in the caller's order.
     pub trace_ids: Vec<TraceId>,
+    /// How to train; none means the recipe's defaults.
+    pub training: Option<TrainingOptions>,
+}
+
+/// Choices of a training, beside passes, seed and learning rate. None means the recipe's default for the base.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrainingOptions {
+    /// `full` or `lora`.
+    pub method: Option<String>,
+    /// Rank of the adapters.
+    pub lora_rank: Option<i32>,
+    /// An adapter's product is multiplied by this over the rank.
+    pub lora_alpha: Option<f64>,
+    /// Pairs of an optimizer step.
+    pub batch_pairs: Option<i32>,
+    /// How the rate goes on after the warm-up: `linear`, `cosine` or `constant`.
+    pub schedule: Option<String>,
+    /// Share of the steps over which the rate rises.
+    pub warmup: Option<f64>,
+    /// Weight decay of projections.
+    pub weight_decay: Option<f64>,
+    /// The gradient is scaled down to this length.
+    pub clip_norm: Option<f64>,
+    /// Coefficient of `(r_chosen + r_rejected)^2`.
+    pub center: Option<f64>,
+    /// Whether the token embedding stays as it is.
+    pub freeze_embeddings: Option<bool>,
 }
 
 /// A reward model was trained and everything of it published at once.
@@ -49,6 +76,12 @@ pub struct RewardModelTrained {
     pub action_std: Option<f64>,
     /// The exact pairs: one frame per side, sealed under that side's trace ([`crate::learning::frame`]).
     pub pairs: Bundle,
+    /// SHA-256 of the file of pairs that the trainer was given, hexadecimal; none before version 2.
+    pub dataset_digest: Option<String>,
+    /// SHA-256 of the base's weights, hexadecimal; none before version 2.
+    pub base_checksum: Option<String>,
+    /// Version of the trainer; none before version 2.
+    pub code_version: Option<String>,
 }
 
 /// A reward model got another name.

@@ -2,6 +2,7 @@
 //! job ended, changes nothing.
 
 use super::Context;
+use super::curve::{self, Curve};
 use crate::events::Event;
 use crate::ids::{JobId, RewardModelId, ScoringRunId};
 use crate::time::Timestamp;
@@ -72,6 +73,8 @@ pub struct Job {
     pub phase: Option<String>,
     /// Share done, 0 to 1.
     pub fraction: f64,
+    /// How far the steps of a training are; none before the first.
+    pub curve: Option<Curve>,
     /// Code of the last error.
     pub error_code: Option<String>,
     /// The last error, for people.
@@ -121,6 +124,7 @@ pub fn fold(row: Option<Job>, event: &Event, context: Context) -> Option<Job> {
                 worker: None,
                 phase: None,
                 fraction: 0.0,
+                curve: None,
                 error_code: None,
                 error: None,
                 cancel_requested: false,
@@ -161,6 +165,9 @@ fn next(mut job: Job, event: &Event, context: Context) -> Option<Job> {
         Event::JobProgressed(event) if running(&job, event.attempt) => {
             job.phase = Some(event.phase.clone());
             job.fraction = event.fraction.clamp(0.0, 1.0);
+            if let Some(training) = &event.training {
+                job.curve = Some(curve::fold(job.curve.take(), training));
+            }
         }
         Event::JobCompleted(event) if running(&job, event.attempt) => {
             job.state = JobState::Succeeded;

@@ -3,6 +3,7 @@
 //! Each fold is total and sees the events of one thing in their order in the log. None means that there is no row.
 
 pub mod annotation;
+pub mod curve;
 pub mod job;
 pub mod judgment;
 pub mod reward_model;

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::job::JobState;
-use crate::events::Event;
+use crate::events::{Event, TrainingOptions};
 use crate::ids::{JobId, RewardModelId};
 use crate::sealed::Opened;
 use crate::time::Timestamp;
@@ -28,6 +28,8 @@ pub struct RewardModel {
     pub seed: i64,
     /// Peak learning rate; none means the recipe's default.
     pub learning_rate: Option<f64>,
+    /// How to train.
+    pub training: TrainingOptions,
     /// How many traces were selected.
     pub trace_count: i64,
     /// Pairs used.
@@ -42,6 +44,12 @@ pub struct RewardModel {
     pub action_mean: Option<f64>,
     /// Their standard deviation.
     pub action_std: Option<f64>,
+    /// SHA-256 of the pairs it was trained on, hexadecimal.
+    pub dataset_digest: Option<String>,
+    /// SHA-256 of the base's weights, hexadecimal.
+    pub base_checksum: Option<String>,
+    /// Version of the trainer.
+    pub code_version: Option<String>,
     /// Whether a trace it was trained on has been erased since.
     pub trained_on_erased: bool,
     /// When it was asked for.
@@ -83,6 +91,7 @@ pub fn fold(row: Option<RewardModel>, event: &Event, name: Opened<String>, conte
             max_pairs: event.max_pairs,
             seed: event.seed,
             learning_rate: event.learning_rate,
+            training: event.training.clone().unwrap_or_default(),
             trace_count: i64::try_from(event.trace_ids.len()).unwrap_or(i64::MAX),
             num_pairs: None,
             metrics: None,
@@ -90,6 +99,9 @@ pub fn fold(row: Option<RewardModel>, event: &Event, name: Opened<String>, conte
             artifact_digest: None,
             action_mean: None,
             action_std: None,
+            dataset_digest: None,
+            base_checksum: None,
+            code_version: None,
             trained_on_erased: false,
             created_at: context.recorded_at,
         }),
@@ -100,6 +112,9 @@ pub fn fold(row: Option<RewardModel>, event: &Event, name: Opened<String>, conte
             artifact_digest: Some(event.artifact_digest.clone()),
             action_mean: event.action_mean,
             action_std: event.action_std,
+            dataset_digest: event.dataset_digest.clone(),
+            base_checksum: event.base_checksum.clone(),
+            code_version: event.code_version.clone(),
             ..row
         }),
         Event::RewardModelRenamed(_) => row.map(|row| RewardModel { name: name.clear(), ..row }),

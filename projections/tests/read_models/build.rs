@@ -4,7 +4,7 @@ use crate::world::World;
 use stash_domain::annotation::{AnnotationSource, AnnotationText, JudgmentsFrame, StoredJudgment};
 use stash_domain::events::{
     AnnotationChanged, AnnotationCreated, Event, JudgmentsImported, RewardModelCreated, RewardModelDeleted,
-    RewardModelRenamed, RewardModelTrained, ScoresRecorded, TraceDeleted, TracesImported,
+    RewardModelRenamed, RewardModelTrained, ScoresRecorded, TraceDeleted, TracesImported, TrainingOptions,
 };
 use stash_domain::ids::{
     AnnotationId, CommandId, Digest, ImportId, JobId, OwnerId, RewardModelId, StepId, SubjectId, TraceId,
@@ -133,6 +133,7 @@ impl World {
             seed: 7,
             learning_rate: None,
             trace_ids: traces.iter().map(|n| trace(owner, *n)).collect(),
+            training: Some(TrainingOptions { method: Some("lora".into()), warmup: Some(0.1), ..Default::default() }),
         };
         (StreamId::RewardModel(model), event.into())
     }
@@ -170,6 +171,9 @@ impl World {
             action_mean: Some(0.5),
             action_std: None,
             pairs: writer.finish().await.unwrap(),
+            dataset_digest: Some("c".into()),
+            base_checksum: Some("d".into()),
+            code_version: None,
         };
         (StreamId::RewardModel(model), event.into())
     }

@@ -5,10 +5,10 @@ use crate::world::{World, owner};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use stash_domain::events::{
-    AnnotationDeleted, Event, JobCancelRequested, JobCancelled, JobClaimed, JobCompleted, JobFailed, JobLeaseExpired,
-    JobParked, JobProgressed, JobRequested, ScoringRequested,
+    AnnotationDeleted, CurvePoint, Event, JobCancelRequested, JobCancelled, JobClaimed, JobCompleted, JobFailed,
+    JobLeaseExpired, JobParked, JobProgressed, JobRequested, ScoringRequested, TrainingProgress,
 };
-use stash_domain::ids::{ImportId, OwnerId, SubjectId, TraceId, content_subject};
+use stash_domain::ids::{ImportId, JobId, OwnerId, SubjectId, TraceId, content_subject};
 use stash_domain::record::{Expected, Record, StreamId};
 use std::collections::HashMap;
 
@@ -188,7 +188,7 @@ fn job_event(owner: OwnerId, n: u8, what: u8, attempt: i32) -> (StreamId, Event)
         }
         .into(),
         2 => JobClaimed { job_id, attempt, worker: "w".into() }.into(),
-        3 => JobProgressed { job_id, attempt, phase: "training".into(), fraction: 0.1 * f64::from(attempt) }.into(),
+        3 => progressed(job_id, attempt).into(),
         4 => JobCompleted { job_id, attempt }.into(),
         5 => JobFailed { job_id, attempt, code: "c".into(), message: "m\0".into(), retry: attempt < 3 }.into(),
         6 => JobLeaseExpired { job_id, attempt }.into(),
@@ -196,4 +196,12 @@ fn job_event(owner: OwnerId, n: u8, what: u8, attempt: i32) -> (StreamId, Event)
         _ if attempt == 0 => JobCancelled { job_id, attempt }.into(),
         _ => JobParked { job_id, attempt, code: "c".into(), message: "m".into() }.into(),
     })
+}
+
+/// An attempt after its fourth step, which began at its number.
+fn progressed(job_id: JobId, attempt: i32) -> JobProgressed {
+    let points = (attempt..=4).map(|step| CurvePoint { step, loss: 0.1 / f64::from(step + 1), learning_rate: 1e-5 });
+    let training = TrainingProgress { step: 4, steps: 7, eta_s: 1.5, points: points.collect() };
+    let fraction = 0.1 * f64::from(attempt);
+    JobProgressed { job_id, attempt, phase: "training".into(), fraction, training: Some(training) }
 }

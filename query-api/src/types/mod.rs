@@ -28,7 +28,9 @@ pub use llm::{LlmModels, LlmProcessing, LlmUse};
 pub use moment::Moment;
 pub use pair::{Pair, PairEvidence};
 pub use pending_trace::PendingTrace;
-pub use reward_model::{Finding, Learning, RewardModel, RewardModelDetail, Weights};
+pub use reward_model::{
+    Curve, CurvePoint, Finding, Learning, MadeOf, RewardModel, RewardModelDetail, TrainingOptions, Weights,
+};
 pub use score::{ActionScore, LatestScore, TraceScore};
 pub use scoring_run::ScoringRun;
 pub use step::{ExportedStep, Span, Step};

@@ -28,6 +28,9 @@ pub struct RewardModel {
     /// Peak learning rate, if one was asked for.
     #[schema(required = true)]
     pub learning_rate: Option<f64>,
+    /// The other choices of the training; null ones are the recipe's.
+    #[schema(value_type = TrainingOptions)]
+    pub training: JsonText,
     /// How many traces were selected.
     pub trace_count: i64,
     /// How the training stands.
@@ -54,6 +57,9 @@ pub struct RewardModelDetail {
     pub model: RewardModel,
     /// The traces selected for it, in the order of the request.
     pub trace_ids: Vec<Uuid>,
+    /// What it was made of.
+    #[serde(flatten)]
+    pub made_of: MadeOf,
     /// What the extraction took; null: none was recorded.
     #[schema(required = true)]
     pub learning: Option<Learning>,
@@ -62,6 +68,72 @@ pub struct RewardModelDetail {
     /// training keeps what it recorded.
     #[schema(required = true)]
     pub feedback: Option<Vec<Finding>>,
+}
+
+/// How a training was asked to go on, beside passes, seed and learning rate. A choice that is null is the recipe's for the base.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TrainingOptions {
+    /// `full` or `lora`.
+    pub method: Option<String>,
+    /// Rank of the adapters.
+    pub lora_rank: Option<i32>,
+    /// An adapter's product is multiplied by this over the rank.
+    pub lora_alpha: Option<f64>,
+    /// Pairs of an optimizer step.
+    pub batch_pairs: Option<i32>,
+    /// `linear`, `cosine` or `constant`.
+    pub schedule: Option<String>,
+    /// Share of the steps over which the rate rises.
+    pub warmup: Option<f64>,
+    /// Weight decay of projections.
+    pub weight_decay: Option<f64>,
+    /// The gradient is scaled down to this length.
+    pub clip_norm: Option<f64>,
+    /// Coefficient of the square of the sum of a pair's rewards.
+    pub center: Option<f64>,
+    /// Whether the token embedding stays as it is.
+    pub freeze_embeddings: Option<bool>,
+}
+
+/// What a model was made of, and how its training goes on.
+#[derive(Clone, Debug, Serialize, ToSchema, FromRow)]
+pub struct MadeOf {
+    /// SHA-256 of the pairs it was trained on, hexadecimal; null until it succeeded, and for models of older versions.
+    #[schema(required = true)]
+    pub dataset_digest: Option<String>,
+    /// SHA-256 of the base's weights, hexadecimal; null as before.
+    #[schema(required = true)]
+    pub base_checksum: Option<String>,
+    /// Version of the trainer; null as before.
+    #[schema(required = true)]
+    pub code_version: Option<String>,
+    /// How far the steps of the training are, and its curve; null before the first. After the training it stays.
+    #[schema(required = true, value_type = Option<Curve>)]
+    pub curve: Option<JsonText>,
+}
+
+/// The curve of a training.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Curve {
+    /// Optimizer steps done.
+    pub step: i32,
+    /// Steps of the training.
+    pub steps: i32,
+    /// Seconds that the other steps would take, when that was told.
+    pub eta_s: f64,
+    /// At most 200 points, in order of their steps.
+    pub points: Vec<CurvePoint>,
+}
+
+/// A point of a training's curve.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct CurvePoint {
+    /// The last step it is about.
+    pub step: i32,
+    /// Mean loss since the point before.
+    pub loss: f64,
+    /// Learning rate of that step.
+    pub learning_rate: f64,
 }
 
 /// What an extraction took.

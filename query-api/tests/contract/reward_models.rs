@@ -20,13 +20,39 @@ async fn a_trained_model_has_exactly_its_fields() {
         detail,
         json!({
             "id": id, "name": "Refunds", "base_model": "Qwen/Qwen3-0.6B", "compute": "local", "epochs": 1,
-            "max_pairs": 4000, "seed": 0, "learning_rate": null, "trace_count": 2, "status": "succeeded", "num_pairs": 12,
+            "max_pairs": 4000, "seed": 0, "learning_rate": null, "training": {}, "trace_count": 2, "status": "succeeded", "num_pairs": 12,
+            "dataset_digest": null, "base_checksum": null, "code_version": null, "curve": null,
             "metrics": {"train_pairs": 10, "eval_accuracy": 1.0}, "error": null, "created_at": "2026-09-29T03:12:00Z",
             "started_at": "2026-09-29T03:12:01Z", "finished_at": "2026-09-29T03:12:02Z", "trained_on_erased": false,
             "cancel_requested": false, "phase": "training", "progress": 0.5, "trace_ids": ids, "learning": null, "feedback": null,
         })
     );
     world.get_as(fresh_owner(), &format!("/reward-models/{id}")).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_model_says_how_its_training_goes_on_and_what_it_was_made_of() {
+    let world = World::new().await;
+    let id = world.model(world.owner, "Refunds", "running", &[]).await;
+    let curve =
+        json!({"step": 2, "steps": 5, "eta_s": 1.5, "points": [{"step": 2, "loss": 0.7, "learning_rate": 0.001}]});
+    let job = "SELECT job_id FROM rm_reward_models WHERE reward_model_id = $1";
+    let set = sqlx::AssertSqlSafe(format!("UPDATE rm_jobs SET curve = $2 WHERE job_id = ({job})"));
+    sqlx::query(set).bind(id).bind(curve.to_string()).execute(world.rows()).await.unwrap();
+    sqlx::query(
+        "UPDATE rm_reward_models SET dataset_digest = 'd', base_checksum = 'b', code_version = '1' WHERE reward_model_id = $1",
+    )
+    .bind(id)
+    .execute(world.rows())
+    .await
+    .unwrap();
+    let detail = world.get(&format!("/reward-models/{id}")).await.ok().json();
+    assert_fits(&detail, "RewardModelDetail");
+    assert_eq!(detail["curve"], curve);
+    assert_eq!(
+        (&detail["dataset_digest"], &detail["base_checksum"], &detail["code_version"]),
+        (&json!("d"), &json!("b"), &json!("1"))
+    );
 }
 
 /// Puts a report and findings of a model: each a trace, an index, and whether it is one of a tool call.

@@ -28,7 +28,15 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         ("epochs", number(&model, "epochs").to_string()),
         ("asked for", local(text(&model, "created_at"))),
         ("ended", local(text(&model, "finished_at"))),
+        ("loss", losses(&model)),
+        ("pairs' SHA-256", text(&model, "dataset_digest").to_owned()),
+        ("base's SHA-256", text(&model, "base_checksum").to_owned()),
+        ("trainer", text(&model, "code_version").to_owned()),
     ];
+    if let Some(Value::Object(choices)) = model.get("training") {
+        let chosen = choices.iter().filter(|(_, value)| !value.is_null());
+        lines.extend(chosen.map(|(name, value)| (name.as_str(), figure(value))));
+    }
     if let Some(Value::Object(metrics)) = model.get("metrics") {
         lines.extend(
             metrics.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.as_str(), figure(value))),
@@ -38,6 +46,14 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
         output::line(format_args!("{name:<28}{value}"))?;
     }
     Ok(())
+}
+
+/// The first and the last point of the training's curve.
+fn losses(model: &Value) -> String {
+    let points = model.pointer("/curve/points").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let loss = |point: &Value| point.get("loss").and_then(Value::as_f64).unwrap_or_default();
+    let ends = points.first().zip(points.last());
+    ends.map(|(first, last)| format!("{:.4} to {:.4}", loss(first), loss(last))).unwrap_or_default()
 }
 
 fn status(model: &Value) -> String {

@@ -11,7 +11,7 @@ pub mod train;
 use crate::claim::Candidate;
 use crate::context::{Worker, WorkerError};
 use stash_domain::error::Code;
-use stash_domain::events::JobProgressed;
+use stash_domain::events::{JobProgressed, TrainingProgress};
 use stash_domain::record::{Append, Expected, StreamId};
 use stash_infra::artifacts::ArtifactError;
 use stash_infra::bundle::BundleError;
@@ -134,11 +134,31 @@ impl Running {
     /// # Errors
     /// Those of the log.
     pub async fn progress(&self, phase: &str, fraction: f64) -> Result<(), Failure> {
+        let key = format!("{phase}/{:03}", (fraction * 100.0) as i64);
+        self.tell(phase, fraction, None, &key).await
+    }
+
+    /// Says how far the steps of a training are, with the points of its curve since it was said before.
+    ///
+    /// # Errors
+    /// Those of the log.
+    pub async fn training(&self, fraction: f64, training: TrainingProgress) -> Result<(), Failure> {
+        let key = format!("steps/{}/{}", training.step, training.points.len());
+        self.tell("training", fraction, Some(training), &key).await
+    }
+
+    async fn tell(
+        &self,
+        phase: &str,
+        fraction: f64,
+        training: Option<TrainingProgress>,
+        key: &str,
+    ) -> Result<(), Failure> {
         let (job_id, attempt) = (self.job.job, self.job.attempt);
-        let event = JobProgressed { job_id, attempt, phase: phase.to_owned(), fraction };
+        let event = JobProgressed { job_id, attempt, phase: phase.to_owned(), fraction, training };
         // Any version: a progress that comes late is passed over by its attempt number.
         let append = Append { stream: StreamId::Job(job_id), expected: Expected::Any, events: vec![event.into()] };
-        let key = format!("progress/{attempt}/{phase}/{:03}", (fraction * 100.0) as i64);
+        let key = format!("progress/{attempt}/{key}");
         self.worker.say(self.job.owner, job_id, &key, vec![append]).await?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
-use stash_domain::commands::reward_models::create;
+use stash_domain::commands::reward_models::{create, training};
 use stash_domain::ids::SubjectId;
 use stash_infra::http::{At, Idempotency, JsonBody, Problem};
 use stash_infra::identity::Caller;
@@ -38,6 +38,45 @@ pub struct CreateBody {
     /// Peak learning rate; default: what suits the base.
     #[serde(default)]
     pub learning_rate: Option<f64>,
+    /// How to train; default: the recipe for the base (`docs/training.md`).
+    #[serde(default)]
+    pub training: Option<TrainingBody>,
+}
+
+/// Choices of a training. What is left out is the recipe's.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingBody {
+    /// `full`: every weight, the default. `lora`: adapters of all projections, which takes less time and much less memory.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// Rank of adapters, 1 to 1024, with `lora` only; default 16.
+    #[serde(default)]
+    pub lora_rank: Option<i64>,
+    /// An adapter's product is multiplied by this over the rank; above 0, at most 1000000, with `lora` only; default twice the rank.
+    #[serde(default)]
+    pub lora_alpha: Option<f64>,
+    /// Pairs of an optimizer step, 1 to 4096; default 16.
+    #[serde(default)]
+    pub batch_pairs: Option<i64>,
+    /// `linear` and `cosine` fall to 0, `constant` stays; default `linear`.
+    #[serde(default)]
+    pub schedule: Option<String>,
+    /// Share of the steps over which the rate rises, 0 to 1; default 0.05.
+    #[serde(default)]
+    pub warmup: Option<f64>,
+    /// Weight decay of projections, 0 to 10; default 0.01.
+    #[serde(default)]
+    pub weight_decay: Option<f64>,
+    /// The gradient is scaled down to this length; above 0, at most 1000000; default 1.
+    #[serde(default)]
+    pub clip_norm: Option<f64>,
+    /// Keeps rewards around 0: coefficient of the square of the sum of a pair's rewards, 0 to 100; default 0.
+    #[serde(default)]
+    pub center: Option<f64>,
+    /// Whether the token embedding stays as it is; default true for a large base.
+    #[serde(default)]
+    pub freeze_embeddings: Option<bool>,
 }
 
 /// Trains a reward model on selected traces.
@@ -81,5 +120,21 @@ fn input(body: CreateBody) -> create::Input {
         max_pairs: body.max_pairs,
         seed: body.seed,
         learning_rate: body.learning_rate,
+        training: body.training.map(choices).unwrap_or_default(),
+    }
+}
+
+fn choices(body: TrainingBody) -> training::Input {
+    training::Input {
+        method: body.method,
+        lora_rank: body.lora_rank,
+        lora_alpha: body.lora_alpha,
+        batch_pairs: body.batch_pairs,
+        schedule: body.schedule,
+        warmup: body.warmup,
+        weight_decay: body.weight_decay,
+        clip_norm: body.clip_norm,
+        center: body.center,
+        freeze_embeddings: body.freeze_embeddings,
     }
 }

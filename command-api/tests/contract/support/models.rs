@@ -27,6 +27,9 @@ impl World {
             action_mean: scores_actions.then_some(0.0),
             action_std: scores_actions.then_some(1.0),
             pairs: Bundle { inline: None, blobs: Vec::new(), frames: 0 },
+            dataset_digest: None,
+            base_checksum: None,
+            code_version: None,
         };
         self.append(vec![
             append(StreamId::RewardModel(model), vec![trained.into()]),

@@ -1,8 +1,8 @@
 //! Asks for a reward model to be trained on selected traces.
 
-use super::{bad, checked_name, plain};
+use super::{bad, checked_name, plain, training};
 use crate::commands::Rejection;
-use crate::events::{JobRequested, RewardModelCreated};
+use crate::events::{JobRequested, RewardModelCreated, TrainingOptions};
 use crate::ids::{CommandId, JobId, RewardModelId, TraceId, made_by};
 use crate::limits::{EPOCHS_MAX, NAME_CHARS_MAX, PAIRS_DEFAULT, PAIRS_MAX, TRACES_PER_MODEL_MAX};
 use crate::record::{Append, Expected, StreamId};
@@ -29,6 +29,8 @@ pub struct Input {
     pub seed: Option<i64>,
     /// Peak learning rate.
     pub learning_rate: Option<f64>,
+    /// How to train.
+    pub training: training::Input,
 }
 
 /// A request that keeps all rules.
@@ -42,6 +44,7 @@ pub struct Checked {
     max_pairs: i32,
     seed: i64,
     learning_rate: Option<f64>,
+    training: TrainingOptions,
 }
 
 /// The model and job that a command makes.
@@ -49,7 +52,7 @@ pub fn ids(command: CommandId) -> (RewardModelId, JobId) {
     (made_by(command, "reward-model", 0).into(), made_by(command, "job", 0).into())
 }
 
-fn in_range(field: &str, value: Option<i64>, default: u32, max: u32) -> Result<i32, Rejection> {
+pub(super) fn in_range(field: &str, value: Option<i64>, default: u32, max: u32) -> Result<i32, Rejection> {
     let value = value.unwrap_or(i64::from(default));
     match i32::try_from(value) {
         Ok(number) if number >= 1 && value <= i64::from(max) => Ok(number),
@@ -88,6 +91,7 @@ pub fn check(input: Input) -> Result<Checked, Rejection> {
         max_pairs: in_range("max_pairs", input.max_pairs, PAIRS_DEFAULT, PAIRS_MAX)?,
         seed: input.seed.unwrap_or(0),
         learning_rate: input.learning_rate,
+        training: training::check(input.training)?,
     })
 }
 
@@ -117,6 +121,7 @@ pub fn decide(command: CommandId, checked: Checked, name: Sealed, compute: &str)
         seed: checked.seed,
         learning_rate: checked.learning_rate,
         trace_ids: checked.trace_ids,
+        training: Some(checked.training),
     };
     let job = JobRequested {
         job_id,

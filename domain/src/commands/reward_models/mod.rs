@@ -3,6 +3,7 @@
 pub mod create;
 pub mod delete;
 pub mod rename;
+pub mod training;
 
 use crate::commands::Rejection;
 use crate::error::Code;

@@ -2,9 +2,11 @@
 
 use super::{Accepted, without_nul};
 use crate::error::ApplyError;
+use serde_json::json;
 use sqlx::PgConnection;
 use stash_domain::ids::{JobId, OwnerId};
 use stash_domain::time::Timestamp;
+use stash_domain::views::curve::Curve;
 use stash_domain::views::job::{self, Job, JobState};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
@@ -47,6 +49,7 @@ struct Row {
     worker: Option<String>,
     phase: Option<String>,
     fraction: f64,
+    curve: Option<String>,
     error_code: Option<String>,
     error: Option<String>,
     cancel_requested: bool,
@@ -63,6 +66,8 @@ async fn load(tx: &mut PgConnection, wanted: &BTreeSet<Key>) -> Result<BTreeMap<
     rows.into_iter()
         .map(|row| {
             let state = JobState::of_name(&row.state).ok_or_else(|| ApplyError::damaged("rm_jobs.state"))?;
+            let curve = row.curve.as_deref().map(serde_json::from_str).transpose();
+            let curve = curve.map_err(|_| ApplyError::damaged("rm_jobs.curve"))?;
             let job = Job {
                 id: row.job_id.into(),
                 kind: row.kind,
@@ -74,6 +79,7 @@ async fn load(tx: &mut PgConnection, wanted: &BTreeSet<Key>) -> Result<BTreeMap<
                 worker: row.worker,
                 phase: row.phase,
                 fraction: row.fraction,
+                curve,
                 error_code: row.error_code,
                 error: row.error,
                 cancel_requested: row.cancel_requested,
@@ -106,6 +112,7 @@ async fn save(tx: &mut PgConnection, rows: &BTreeMap<Key, Job>) -> Result<(), Ap
         .bind(jobs.iter().map(|job| job.worker.clone().map(without_nul)).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.phase.clone().map(without_nul)).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.fraction).collect::<Vec<_>>())
+        .bind(jobs.iter().map(|job| job.curve.as_ref().map(curve_json)).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.error_code.clone().map(without_nul)).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.error.clone().map(without_nul)).collect::<Vec<_>>())
         .bind(jobs.iter().map(|job| job.cancel_requested).collect::<Vec<_>>())
@@ -117,4 +124,9 @@ async fn save(tx: &mut PgConnection, rows: &BTreeMap<Key, Job>) -> Result<(), Ap
         .execute(tx)
         .await?;
     Ok(())
+}
+
+/// A curve as its row has it: numbers alone, which JSON can always say.
+fn curve_json(curve: &Curve) -> String {
+    json!(curve).to_string()
 }

@@ -10,6 +10,8 @@ CREATE TABLE rm_jobs (
     worker text,
     phase text,
     fraction double precision NOT NULL,
+    -- How far the steps of a training are and its points, JSON text.
+    curve text,
     error_code text,
     error text,
     cancel_requested boolean NOT NULL,

@@ -110,6 +110,7 @@ async fn create(
         .bind(row.max_pairs)
         .bind(row.seed)
         .bind(row.learning_rate)
+        .bind(json!(row.training).to_string())
         .bind(row.trace_count)
         .bind(row.created_at.0)
         .execute(&mut *tx)
@@ -156,6 +157,9 @@ async fn train(
         .bind(&event.artifact_digest)
         .bind(event.action_mean)
         .bind(event.action_std)
+        .bind(&event.dataset_digest)
+        .bind(&event.base_checksum)
+        .bind(&event.code_version)
         .execute(&mut *tx)
         .await?;
     // A training replaces the pairs of one before, so that none of them outlives it only where its text could still be read.

@@ -9,6 +9,8 @@ CREATE TABLE rm_reward_models (
     max_pairs integer NOT NULL,
     seed bigint NOT NULL,
     learning_rate double precision,
+    -- The other choices of the training, JSON text.
+    training text NOT NULL DEFAULT '{}',
     trace_count bigint NOT NULL,
     num_pairs bigint,
     metrics text,
@@ -16,6 +18,9 @@ CREATE TABLE rm_reward_models (
     artifact_digest text,
     action_mean double precision,
     action_std double precision,
+    dataset_digest text,
+    base_checksum text,
+    code_version text,
     trained_on_erased boolean NOT NULL,
     created_at bigint NOT NULL,
     PRIMARY KEY (owner_id, reward_model_id)

@@ -7,7 +7,7 @@ use crate::errors::Failure;
 use crate::ids::{PathId, uuid};
 use crate::load;
 use crate::state::QueryState;
-use crate::types::{Finding, Learning, RewardModel, RewardModelDetail};
+use crate::types::{Finding, Learning, MadeOf, RewardModel, RewardModelDetail};
 use axum::extract::State;
 use axum::response::Response;
 use serde::Serialize;
@@ -26,6 +26,8 @@ struct Head {
     #[serde(flatten)]
     model: RewardModel,
     trace_ids: Vec<Uuid>,
+    #[serde(flatten)]
+    made_of: MadeOf,
     learning: Option<Learning>,
 }
 
@@ -60,9 +62,10 @@ pub(crate) async fn get(
     let model = model.ok_or_else(|| Failure::not_found("reward model", id))?;
     // As many as one model may be given, which is bounded.
     let trace_ids = sqlx::query_scalar(include_str!("traces.sql")).bind(owner.0).bind(id).fetch_all(&mut *tx).await?;
+    let made_of = sqlx::query_as(include_str!("provenance.sql")).bind(owner.0).bind(id).fetch_one(&mut *tx).await?;
     let learning: Option<Learning> =
         sqlx::query_as(include_str!("learning.sql")).bind(owner.0).bind(id).fetch_optional(&mut *tx).await?;
-    let head = Head { model, trace_ids, learning };
+    let head = Head { model, trace_ids, made_of, learning };
     Ok(body::respond(body::JSON, state.long_answers(), |writer| write(writer, tx, owner, head)).await?)
 }
 

@@ -19,9 +19,15 @@ use std::path::Path;
 pub(super) const FILE: &str = "README.md";
 
 /// Writes the card into a checkpoint.
-pub(super) fn write(checkpoint: &Path, base: &str, dataset: &Dataset, evaluation: &Evaluation) -> Result<(), Failure> {
+pub(super) fn write(
+    checkpoint: &Path,
+    base: &str,
+    dataset: &Dataset,
+    dataset_digest: &str,
+    evaluation: &Evaluation,
+) -> Result<(), Failure> {
     let manifest = Manifest::read(checkpoint).map_err(Failure::internal)?;
-    let counts = Counts::of(dataset);
+    let counts = Counts::of(dataset, dataset_digest);
     let mut card = String::new();
     text(&mut card, base, &manifest, &counts, evaluation).map_err(Failure::internal)?;
     std::fs::write(checkpoint.join(FILE), card).map_err(Failure::may_pass)
@@ -30,6 +36,8 @@ pub(super) fn write(checkpoint: &Path, base: &str, dataset: &Dataset, evaluation
 /// What the pairs were made of.
 struct Counts {
     traces: usize,
+    /// SHA-256 of the pairs.
+    digest: String,
     /// Where the preferences are from, and the pairs of each.
     sources: Vec<(Source, usize)>,
     /// Of each kind: trained on, held out, left out.
@@ -37,7 +45,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(dataset: &Dataset) -> Self {
+    fn of(dataset: &Dataset, digest: &str) -> Self {
         let sides = dataset.pairs.iter().flat_map(|pair| [pair.chosen, pair.rejected]);
         let traces: BTreeSet<_> = sides.map(|side| dataset.targets[side].rated.key.trace_id).collect();
         let count = |keep: &dyn Fn(&DataPair) -> bool| {
@@ -56,7 +64,7 @@ impl Counts {
             .into_iter()
             .filter(|(_, pairs)| *pairs > 0)
             .collect();
-        Self { traces: traces.len(), sources, kinds }
+        Self { traces: traces.len(), digest: digest.to_owned(), sources, kinds }
     }
 }
 
@@ -75,7 +83,7 @@ fn text(card: &mut String, base: &str, manifest: &Manifest, counts: &Counts, eva
     calibration(card, evaluation.calibration.as_ref())?;
     arithmetic(card, manifest, evaluation.deviation.as_ref())?;
     usage(card, manifest)?;
-    versions(card, base, manifest, &evaluation.metrics)
+    versions(card, base, manifest, counts, &evaluation.metrics)
 }
 
 fn data(card: &mut String, counts: &Counts) -> fmt::Result {
@@ -177,12 +185,12 @@ fn usage(card: &mut String, manifest: &Manifest) -> fmt::Result {
     writeln!(card, "training texts; an action's credit is `tanh((score - mean) / (2 * std))` by the latter.\n")
 }
 
-fn versions(card: &mut String, base: &str, manifest: &Manifest, metrics: &Metrics) -> fmt::Result {
+fn versions(card: &mut String, base: &str, manifest: &Manifest, counts: &Counts, metrics: &Metrics) -> fmt::Result {
     writeln!(card, "## Versions\n\n| what | version |\n|---|---|\n| Stash | {} |", manifest.code_version)?;
     writeln!(
         card,
-        "| base | {base}, SHA-256 `{}` |\n| rendering | {} |",
-        manifest.base_checksum, manifest.rendering_version
+        "| base | {base}, SHA-256 `{}` |\n| pairs | SHA-256 `{}` |\n| rendering | {} |",
+        manifest.base_checksum, counts.digest, manifest.rendering_version
     )?;
     writeln!(card, "| seed | {} |\n| passes over the pairs | {} |", manifest.seed, metrics.epochs)?;
     writeln!(
@@ -225,6 +233,7 @@ mod tests {
         };
         let counts = Counts {
             traces: 9,
+            digest: "cd34".to_owned(),
             sources: vec![(Source::ExplicitRating, 4), (Source::AiJudgment, 3)],
             kinds: [("whole traces", [3, 1, 0]), ("responses", [2, 0, 1]), ("tool calls", [0, 0, 0])],
         };
@@ -256,6 +265,7 @@ mod tests {
             "0.00125 at most (0.21 % of the training scores' deviation).",
             "| Stash | 0.1.0 |",
             "SHA-256 `ab12`",
+            "| pairs | SHA-256 `cd34` |",
         ] {
             assert!(card.contains(words), "{words}\n{card}");
         }

@@ -3,6 +3,7 @@
 use super::dataset::Dataset;
 use crate::jobs::engine::ends_of;
 use serde::Serialize;
+use stash_domain::events::TrainingOptions;
 use stash_domain::ids::{StepId, TraceId};
 use stash_domain::learning::frame::{Granularity, Source, Split};
 use stash_domain::limits::TOKENS_MAX;
@@ -12,7 +13,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Parameters of a training.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings<'a> {
     /// Folder of the base.
     pub base: &'a Path,
@@ -20,6 +21,8 @@ pub struct Settings<'a> {
     pub epochs: i32,
     /// Peak learning rate; none means the trainer's default for the base.
     pub learning_rate: Option<f64>,
+    /// The other choices; none means the trainer's default.
+    pub training: TrainingOptions,
     /// Seed.
     pub seed: i64,
     /// CPU threads.
@@ -33,6 +36,8 @@ struct JobFile<'a> {
     epochs: i32,
     #[serde(skip_serializing_if = "Option::is_none")]
     learning_rate: Option<f64>,
+    #[serde(flatten)]
+    training: &'a TrainingOptions,
     seed: u64,
     max_tokens: u32,
     threads: usize,
@@ -72,6 +77,9 @@ pub fn remove(folder: &Path) -> io::Result<()> {
         _ => Ok(()),
     }
 }
+
+/// The file of pairs in a job directory.
+pub const PAIRS: &str = "pairs.jsonl";
 
 /// Where the trainer saves how far it is, in a job directory. It tells by itself whether a state is of the same job.
 const RESUME: &str = "resume";
@@ -122,7 +130,7 @@ impl Drop for Cleaned {
 /// # Errors
 /// Those of the disk.
 pub fn write(folder: &Path, settings: &Settings<'_>, dataset: &Dataset) -> io::Result<()> {
-    let mut pairs = BufWriter::new(File::create(folder.join("pairs.jsonl"))?);
+    let mut pairs = BufWriter::new(File::create(folder.join(PAIRS))?);
     for pair in dataset.pairs.iter().filter(|pair| pair.split != Split::Excluded) {
         let (chosen, rejected) = (&dataset.targets[pair.chosen], &dataset.targets[pair.rejected]);
         let (Some(chosen_at), Some(rejected_at)) = (chosen.text, rejected.text) else { continue };
@@ -150,6 +158,7 @@ pub fn write(folder: &Path, settings: &Settings<'_>, dataset: &Dataset) -> io::R
         base_model_dir: settings.base,
         epochs: settings.epochs,
         learning_rate: settings.learning_rate,
+        training: &settings.training,
         seed: settings.seed.cast_unsigned(),
         max_tokens: TOKENS_MAX,
         threads: settings.threads,

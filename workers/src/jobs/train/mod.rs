@@ -17,6 +17,7 @@ mod deviation;
 mod evaluate;
 mod found;
 pub mod job_dir;
+mod progress;
 mod publish;
 mod spool;
 mod trainer;
@@ -28,14 +29,16 @@ use crate::bases;
 use crate::extraction::{self, Extracted, Judging};
 use crate::jobs::{engine, scores};
 use dataset::{Explicit, Request};
+use publish::Made;
 use stash_domain::error::Code;
-use stash_domain::ids::RewardModelId;
+use stash_domain::ids::{Digest, RewardModelId};
 use stash_domain::learning::Judged;
 use stash_domain::learning::extraction::{Arranged, Dropout, Harvest};
 use stash_domain::limits::JOB_ATTEMPTS_MAX;
 use stash_domain::llm::LlmPurpose;
 use stash_domain::rendering::Form;
 use stash_infra::llm::consent;
+use stash_model::checksum;
 use stash_model::tokenize::TextTokenizer;
 use std::path::Path;
 
@@ -47,6 +50,8 @@ struct Model {
     max_pairs: i32,
     seed: i64,
     learning_rate: Option<f64>,
+    /// [`TrainingOptions`](stash_domain::events::TrainingOptions), as JSON text.
+    training: String,
 }
 
 /// Does the job.
@@ -107,22 +112,25 @@ async fn train(running: &Running, model_id: RewardModelId, model: &Model, folder
         base: &base,
         epochs: model.epochs,
         learning_rate: model.learning_rate,
+        training: serde_json::from_str(&model.training).map_err(Failure::internal)?,
         seed: model.seed,
         threads: worker.threads,
     };
     job_dir::write(folder, &settings, &dataset).map_err(Failure::may_pass)?;
+    let dataset_digest = checksum::of_file(&folder.join(job_dir::PAIRS)).map_err(Failure::may_pass)?;
+    let dataset_digest = Digest(dataset_digest).to_string();
     running.progress("training", 0.1).await?;
     let figures = trainer::run(running, folder).await?;
     running.progress("evaluating", 0.6).await?;
     let checkpoint = folder.join("model");
     let scorer = engine::export(&checkpoint, worker.scoring()).await?;
     let evaluation = evaluate::run(running, &scorer, &dataset, figures, &checkpoint).await?;
-    card::write(&checkpoint, &model.base_model, &dataset, &evaluation)?;
+    card::write(&checkpoint, &model.base_model, &dataset, &dataset_digest, &evaluation)?;
     running.progress("scoring", 0.7).await?;
     let actions = evaluation.action_statistics.filter(|_| evaluation.metrics.action_scoring_version.is_some());
     let scores = scores::of_all_traces(running, &scorer, form, actions, folder).await?;
     running.progress("publishing", 0.95).await?;
-    publish::run(running, model_id, &dataset, evaluation, scores, folder).await
+    publish::run(running, model_id, Made { dataset: &dataset, dataset_digest, evaluation, scores }, folder).await
 }
 
 /// What a model that judges finds in the traces; where none is to be asked, why.

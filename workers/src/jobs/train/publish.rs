@@ -14,16 +14,29 @@ use stash_domain::sealed::Bundle;
 use stash_infra::artifacts::ArtifactKey;
 use stash_infra::bundle::BundleWriter;
 use stash_infra::seal::Purpose;
+use stash_model::manifest::Manifest;
 use std::path::Path;
+
+/// What a training made, beside the checkpoint.
+pub(super) struct Made<'a> {
+    /// The pairs.
+    pub(super) dataset: &'a Dataset,
+    /// SHA-256 of those that the trainer was given.
+    pub(super) dataset_digest: String,
+    /// How good it is.
+    pub(super) evaluation: Evaluation,
+    /// The scores of all traces.
+    pub(super) scores: Scores,
+}
 
 pub(super) async fn run(
     running: &Running,
     model_id: RewardModelId,
-    dataset: &Dataset,
-    evaluation: Evaluation,
-    scores: Scores,
+    made: Made<'_>,
     folder: &Path,
 ) -> Result<Done, Failure> {
+    let Made { dataset, dataset_digest, evaluation, scores } = made;
+    let manifest = Manifest::read(&folder.join("model")).map_err(Failure::internal)?;
     let owner = running.job.owner;
     let key = ArtifactKey::reward_model(owner, model_id);
     let packed = folder.join("model.tar.gz");
@@ -42,6 +55,9 @@ pub(super) async fn run(
         action_mean: statistics.map(|statistics| statistics.mean),
         action_std: statistics.map(|statistics| statistics.std),
         pairs,
+        dataset_digest: Some(dataset_digest),
+        base_checksum: Some(manifest.base_checksum),
+        code_version: Some(manifest.code_version),
     };
     let recorded = ScoresRecorded {
         reward_model_id: model_id,

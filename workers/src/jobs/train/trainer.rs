@@ -1,12 +1,12 @@
 //! The trainer's process: started on the job directory, watched, asked to stop.
 
+use super::progress::Teller;
 use crate::jobs::{Failure, Running};
-use serde::Deserialize;
 use stash_domain::error::Code;
 use stash_domain::reward::metrics::TrainingFigures;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::process::{Child, Command};
 
 /// Tells the trainer whose it is: it ends when this process is gone, however that ended.
@@ -56,19 +56,22 @@ pub(super) async fn run(running: &Running, folder: &Path) -> Result<TrainingFigu
     Err(failure(status, last))
 }
 
-/// Waits for the end; tells progress in tenths; passes on a request to stop.
+/// Waits for the end; tells progress ([`Teller`]); passes on a request to stop.
 async fn watch(running: &Running, folder: &Path, child: &mut Child) -> Result<ExitStatus, Failure> {
-    let mut told = 0;
+    let mut teller = Teller::default();
     loop {
-        tokio::select! {
-            status = child.wait() => return status.map_err(Failure::may_pass),
+        let ended = tokio::select! {
+            status = child.wait() => Some(status.map_err(Failure::may_pass)?),
             () = running.cancel.cancelled() => return stop(child).await,
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(LOOK) => None,
+        };
+        let text = tokio::fs::read_to_string(folder.join("progress.jsonl")).await.unwrap_or_default();
+        if let Some(told) = teller.next(&text, ended.is_some(), Instant::now()) {
+            let share = f64::from(told.step) / f64::from(told.steps.max(1));
+            running.training(FROM + (TO - FROM) * share.clamp(0.0, 1.0), told).await?;
         }
-        let tenths = (progress(folder).await * 10.0) as u32;
-        if tenths > told {
-            told = tenths;
-            running.progress("training", FROM + (TO - FROM) * f64::from(tenths) / 10.0).await?;
+        if let Some(status) = ended {
+            return Ok(status);
         }
     }
 }
@@ -82,19 +85,6 @@ async fn stop(child: &mut Child) -> Result<ExitStatus, Failure> {
         child.kill().await.map_err(Failure::may_pass)?;
     }
     Err(Failure::cancelled())
-}
-
-#[derive(Deserialize)]
-struct Line {
-    step: f64,
-    of: f64,
-}
-
-/// Share of the steps done, by the last whole line of the progress file; 0 before there is one.
-async fn progress(folder: &Path) -> f64 {
-    let text = tokio::fs::read_to_string(folder.join("progress.jsonl")).await.unwrap_or_default();
-    let line = text.rsplit('\n').find_map(|line| serde_json::from_str::<Line>(line).ok());
-    line.map_or(0.0, |line| if line.of > 0.0 { (line.step / line.of).clamp(0.0, 1.0) } else { 0.0 })
 }
 
 fn figures(folder: &Path) -> Result<TrainingFigures, Failure> {
