@@ -60,7 +60,7 @@ mod tests {
     fn steps_and_time_left_are_shown_while_a_model_is_trained() {
         let mut state = json!({"status": "running", "phase": "training", "curve": {
             "step": 3, "steps": 12, "eta_s": 90.4, "points": [{"step": 3, "loss": 0.61234, "learning_rate": 1e-5}]}});
-        assert_eq!(doing(&state), "step 3 of 12, loss 0.612, 90 seconds left");
+        assert_eq!(doing(&state), "step 3 of 12, loss 0.612, 2 minutes left");
         state["phase"] = json!("scoring");
         assert_eq!(doing(&state), "scoring");
         assert_eq!(doing(&json!({"status": "queued", "phase": null, "curve": null})), "queued");
