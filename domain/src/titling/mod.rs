@@ -159,7 +159,8 @@ mod tests {
     fn titles_are_cleaned_and_shortened_or_refused() {
         let read = |title: &str| read(&json!({ "title": title }));
         assert_eq!(read(" \"Refund\u{202e} of\u{1b}[31m a\nlamp\" "), Ok("Refund of [31m a lamp".to_owned()));
-        assert_eq!(read(&"word ".repeat(40)).unwrap().chars().count(), 80);
+        let shortened = read(&"word ".repeat(40)).unwrap();
+        assert!((60..=TITLE_CHARS_MAX).contains(&shortened.chars().count()), "{shortened}");
         assert!(read(&"word ".repeat(400)).unwrap_err().contains("characters"));
         assert!(read("\u{200b}\u{7}").is_err());
         assert!(super::read(&json!({"title": 3})).is_err());

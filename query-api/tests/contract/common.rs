@@ -23,6 +23,7 @@ pub(crate) fn routes() -> Vec<String> {
         "/reward-models/{}/weights",
         "/scoring-runs/{}",
         "/commands/{}",
+        "/llm-processing",
     ]
     .iter()
     .map(|route| route.replace("{}", &id.to_string()))

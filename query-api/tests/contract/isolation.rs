@@ -22,6 +22,8 @@ async fn fill(world: &World, owner: OwnerId) {
     let model = world.model(owner, "Refunds", "succeeded", &[trace.id]).await;
     for statement in [
         "INSERT INTO rm_deleted_reward_models VALUES ($1, $3, $2, 'x', NULL, 0, 0)",
+        "INSERT INTO rm_llm_switches VALUES ($1, 'titles', false, 0)",
+        "INSERT INTO rm_trace_titles VALUES ($1, $2, 'x', NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
         "INSERT INTO rm_judgments VALUES ($1, $3, $2)",
         "INSERT INTO rm_trace_subjects VALUES ($1, $2, $2)",
         "INSERT INTO rm_otel_frames VALUES ($1, $2, $2, 0, '\\x00')",

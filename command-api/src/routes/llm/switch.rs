@@ -36,6 +36,8 @@ pub async fn handle(
 ) -> Result<Response, Refused> {
     let command = state.begin(&caller, &idempotency, idempotency.digest(&body.bytes)).await?;
     let decision = async {
+        // Not without the tables, as no command: a switch that cannot be looked up would hold for nobody.
+        drop(state.read(&caller).await?);
         let wanted = [(LlmPurpose::Titles, body.value.titles), (LlmPurpose::Learning, body.value.learning)];
         state.submit(&caller, &command, switch_llm::decide(caller.owner_id, wanted)?).await
     };
