@@ -1,7 +1,7 @@
 //! Rebuilding the read models from the first record of the log, beside the live ones.
 //!
 //! 1. In one transaction, create the next generation's schema and apply the log to it, as far as the live tables are, while their
-//!    projector goes on. A rebuild that ends early leaves nothing, and Postgres, where it has no replicas, writes rows of tables that
+//!    projector goes on. A rebuild that ends early leaves nothing that is shown, and Postgres, where it has no replicas, writes rows of tables that
 //!    the same transaction made once, to the tables, and not to its own log before.
 //! 2. In one transaction of the live schema, lock its checkpoints: the live projector waits at its next commit. Apply what is
 //!    still missing, up to exactly the live positions.
