@@ -42,7 +42,7 @@ sources! {
     judge_answered: 1;
     findings_recorded: 1;
     scoring_requested: 1;
-    scores_recorded: 1;
+    scores_recorded: 1, 2;
     job_requested: 1;
     job_claimed: 1;
     job_progressed: 1, 2;

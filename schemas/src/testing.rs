@@ -224,6 +224,7 @@ pub fn events() -> Vec<(&'static str, BoxedStrategy<Event>)> {
             trace_count: any::<i64>(),
             action_count: any::<i64>(),
             bundle: bundle(),
+            precision: option::of(text()),
         }),
         payload!(JobRequested {
             job_id: id(),

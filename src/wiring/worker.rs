@@ -82,6 +82,7 @@ fn precision(set: stash_infra::config::Precision) -> Precision {
     match set {
         stash_infra::config::Precision::Fp32 => Precision::Fp32,
         stash_infra::config::Precision::Bf16 => Precision::Bf16,
+        stash_infra::config::Precision::Int8 => Precision::Int8,
     }
 }
 

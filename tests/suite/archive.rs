@@ -127,5 +127,18 @@ async fn scores_in_bfloat16_tell_how_far_they_are_from_fp32() {
     assert!(largest > 0.0 && of_std < 0.1, "{told}");
     let card = std::fs::read_to_string(checkpoint.join("README.md")).unwrap();
     assert!(card.contains(&format!("scores in bf16. On {texts} texts")), "{card}");
+
+    let client = stash.operator();
+    let later = client.import(traces(21).lines().last().unwrap()).await;
+    for expected in [json!("bf16"), Value::Null] {
+        let body = json!({ "reward_model_id": model["id"] });
+        let run = client.post(&format!("traces/{}/score", later[0]), &body).await.ok();
+        let run = over(&client, &format!("scoring-runs/{}", run["id"].as_str().unwrap())).await;
+        assert_eq!(
+            (&run["status"], &run["precision"]),
+            (&json!("succeeded"), &expected),
+            "the second computed nothing"
+        );
+    }
     assert_eq!(stash.terminate().code(), Some(0));
 }

@@ -59,7 +59,16 @@ pub(super) fn run(bench: &Bench) -> anyhow::Result<Vec<Measured>> {
     let model = bench.path("qwen3-shape");
     make(&python, &script, &model)?;
     let traces: Vec<Vec<u32>> = (0..bench.full_or_quick(8, 2)).map(trace).collect();
-    let exact = all_scores(&open(&model, Precision::Fp32)?, &traces)?;
+    let (exact, fp32_seconds) = timed(&open(&model, Precision::Fp32)?, &traces)?;
+    let int8 = match lacks(Precision::Int8, THREADS) {
+        Some(missing) => format!("int8: {missing}"),
+        None => {
+            let (scores, seconds) = timed(&open(&model, Precision::Int8)?, &traces)?;
+            let (spearman, difference) = compare(&exact, &scores);
+            let percent = difference * 100.0;
+            format!("int8: {seconds:.2} s, Spearman {spearman:.5}, largest difference {percent:.2} %")
+        }
+    };
 
     memory::reset_peak(std::process::id());
     let scorer = open(&model, Precision::Bf16)?;
@@ -92,7 +101,7 @@ pub(super) fn run(bench: &Bench) -> anyhow::Result<Vec<Measured>> {
     }
     let note = format!(
         "28 layers; {} tokens of 12 texts in one pass of {TRACE_TOKENS}; seconds: {}; peer, batches of {}: {}; Spearman {spearman:.5}, \
-         largest difference {:.2} % of the deviation (peer {:.2} %)",
+         largest difference {:.2} % of the deviation (peer {:.2} %); fp32: {fp32_seconds:.2} s; {int8}",
         texts.iter().map(|text| text.len()).sum::<usize>(),
         spread(&ours),
         best.1,
@@ -150,6 +159,17 @@ fn all_scores(scorer: &OrtScorer, traces: &[Vec<u32>]) -> anyhow::Result<Vec<f64
         all.extend(scorer.score_prefixes(trace, &ends())?.into_iter().map(f64::from));
     }
     Ok(all)
+}
+
+/// All scores, and the median of the seconds that a trace took.
+fn timed(scorer: &OrtScorer, traces: &[Vec<u32>]) -> anyhow::Result<(Vec<f64>, f64)> {
+    let (mut all, mut seconds) = (Vec::new(), Vec::new());
+    for trace in traces {
+        let begin = Instant::now();
+        all.extend(all_scores(scorer, std::slice::from_ref(trace))?);
+        seconds.push(begin.elapsed().as_secs_f64());
+    }
+    Ok((all, median(&seconds)))
 }
 
 /// The rank correlation with exact scores, and the largest difference as a part of their deviation.

@@ -23,7 +23,7 @@ async fn a_run_is_queued_with_exact_fields() {
     assert_fits(&said, "ScoringRun");
     let expected = json!({
         "id": said["id"], "trace_id": ids[0], "reward_model_id": model, "status": "queued", "error": null,
-        "started_at": null, "finished_at": null, "cancel_requested": false, "phase": null, "progress": 0.0,
+        "started_at": null, "finished_at": null, "cancel_requested": false, "phase": null, "progress": 0.0, "precision": null,
         "created_at": said["created_at"]
     });
     assert_eq!(said, expected);

@@ -33,4 +33,6 @@ pub struct ScoresRecorded {
     pub action_count: i64,
     /// The scores.
     pub bundle: Bundle,
+    /// Arithmetic that they were computed in, such as `bf16`; none when all were known already, or it was not noted.
+    pub precision: Option<String>,
 }

@@ -34,6 +34,8 @@ pub enum Precision {
     Fp32,
     /// Bfloat16, accumulated in 32 bits.
     Bf16,
+    /// 8-bit integers.
+    Int8,
 }
 
 const COMPUTE: Choice<Compute> = Choice {
@@ -75,8 +77,10 @@ const OPENVINO: Place = Place {
 const PRECISION: Choice<Precision> = Choice {
     name: "RM_SCORE_PRECISION",
     default: "`bf16` where the OpenVINO plugin is found and the processor computes in bfloat16, else `fp32`",
-    choices: &[("fp32", Precision::Fp32), ("bf16", Precision::Bf16)],
-    doc: "Arithmetic of scoring. A model is scored in the one its statistics were made in, where the worker can.",
+    choices: &[("fp32", Precision::Fp32), ("bf16", Precision::Bf16), ("int8", Precision::Int8)],
+    doc: "Arithmetic of scoring. A model is scored in the one its statistics were made in, where the worker can. `int8` is for \
+          processors that compute in 8-bit integers and not in bfloat16: faster than `fp32` there, less exact than both; a model's \
+          card says by how much.",
 };
 
 const THREADS: OptionalCount = OptionalCount {

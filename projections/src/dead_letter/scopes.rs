@@ -3,6 +3,7 @@
 //!
 //! A stream alone would not do. Two imports of one trace have streams of their own, and a deletion reaches the rows that other
 //! streams wrote. So a record has, besides its streams,
+//! - the run that a scoring was asked for as, which its scores are a stream of;
 //! - the trace that an event names, for annotations and scoring runs, which the deletion of that trace removes;
 //! - all traces of the owner, for events that reach traces which the record does not name in the clear (they stand in a bundle),
 //!   for titles, which change what an import wrote, and for deletions. Thus a deletion waits behind an import that is put aside, and then finds and shreds its keys;
@@ -13,7 +14,7 @@ use stash_domain::ids::TraceId;
 use stash_domain::record::{Record, StreamId};
 use std::collections::BTreeSet;
 
-/// The scopes of a record, each once. At most one for each append, one for each event, and two more.
+/// The scopes of a record, each once. At most one for each append, two for each event, and two more.
 pub(crate) fn of(record: &Record) -> Vec<String> {
     let mut scopes: BTreeSet<String> = record.appends.iter().map(|append| append.stream.to_string()).collect();
     for (_, event) in record.events() {
@@ -26,6 +27,9 @@ pub(crate) fn of(record: &Record) -> Vec<String> {
             _ => None,
         };
         scopes.extend(named.map(trace));
+        if let Event::ScoringRequested(event) = event {
+            scopes.insert(StreamId::ScoringRun(event.run_id).to_string());
+        }
         let reaches_others = matches!(
             event,
             Event::TracesImported(_)

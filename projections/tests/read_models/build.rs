@@ -193,8 +193,14 @@ impl World {
         }
         let count = traces.len() as i64;
         let bundle: Bundle = writer.finish().await.unwrap();
-        let event =
-            ScoresRecorded { reward_model_id: model, run_id: None, trace_count: count, action_count: count, bundle };
+        let event = ScoresRecorded {
+            reward_model_id: model,
+            run_id: None,
+            trace_count: count,
+            action_count: count,
+            bundle,
+            precision: None,
+        };
         (StreamId::RewardModel(model), event.into())
     }
 }

@@ -1,8 +1,8 @@
-//! Models that are renamed and deleted.
+//! Models that are renamed and deleted, and the runs of their scoring.
 
 use crate::build::{TraceOf, dropped, id, record, trace};
 use crate::world::{World, owner};
-use stash_domain::events::ScoringRequested;
+use stash_domain::events::{Event, ScoresRecorded, ScoringRequested};
 use stash_domain::ids::{ImportId, RewardModelId, content_subject};
 use stash_domain::record::{Expected, StreamId};
 
@@ -11,6 +11,22 @@ const MADE: &str = "SELECT (SELECT count(*) FROM rm_reward_models) + (SELECT cou
     + (SELECT count(*) FROM rm_training_pairs) + (SELECT count(*) FROM rm_trace_scores)
     + (SELECT count(*) FROM rm_action_scores) + (SELECT count(*) FROM rm_learning_reports)
     + (SELECT count(*) FROM rm_findings) + (SELECT count(*) FROM rm_scoring_runs)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_says_what_it_computed_in() {
+    let world = World::new().await;
+    let a = owner(0);
+    let (run_id, traced, reward_model_id) = (id("run", a, 1), trace(a, 1), id("model", a, 1));
+    let run = ScoringRequested { run_id, job_id: id("job", a, 1), trace_id: traced, reward_model_id };
+    world.append(&record(a, 1, Expected::Any, vec![(StreamId::ScoringRun(run_id), run.into())])).await;
+    let (_, Event::ScoresRecorded(scored)) = world.scores(a, 1, 0.5, &[]).await else { panic!("scores") };
+    let scored = ScoresRecorded { run_id: Some(run_id), precision: Some("bf16".to_owned()), ..scored };
+    world.append(&record(a, 2, Expected::Any, vec![(StreamId::ScoringRun(run_id), scored.into())])).await;
+    world.project(&world.log).await;
+    assert_eq!(world.count("SELECT count(*) FROM rm_scoring_runs WHERE precision = 'bf16'").await, 1);
+    let live = world.digests().await;
+    assert_eq!(world.rebuild(&world.log).await.unwrap().digests, live);
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_model_takes_what_it_made_and_nothing_said_of_it_later_comes_back() {

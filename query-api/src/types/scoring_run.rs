@@ -19,6 +19,10 @@ pub struct ScoringRun {
     #[serde(flatten)]
     #[sqlx(flatten)]
     pub job: JobFacts,
+    /// Arithmetic of the scores that it computed, such as `bf16`; null before it has succeeded, and where every text had its score
+    /// already.
+    #[schema(required = true)]
+    pub precision: Option<String>,
     /// When it was asked for.
     pub created_at: Moment,
 }

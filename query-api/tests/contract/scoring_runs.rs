@@ -20,7 +20,7 @@ async fn a_run_has_exactly_its_fields() {
         json!({
             "id": run, "trace_id": trace.id, "reward_model_id": model, "status": "running", "error": null,
             "created_at": "2026-09-29T03:12:00Z", "started_at": "2026-09-29T03:12:01Z", "finished_at": null,
-            "cancel_requested": false, "phase": "training", "progress": 0.5,
+            "cancel_requested": false, "phase": "training", "progress": 0.5, "precision": null,
         })
     );
     world.get_as(fresh_owner(), &format!("/scoring-runs/{run}")).await.problem(404, "not_found");

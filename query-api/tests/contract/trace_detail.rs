@@ -88,7 +88,7 @@ async fn a_trace_has_exactly_its_fields() {
                            "score": 1.5, "credit": 0.5, "dropped_tokens": 7, "target_cut": false, "created_at": made}],
         "scoring_runs": [{"id": run, "trace_id": trace.id, "reward_model_id": model, "status": "queued", "error": null,
                           "started_at": null, "finished_at": null, "cancel_requested": false, "phase": "training",
-                          "progress": 0.5, "created_at": made}],
+                          "progress": 0.5, "precision": null, "created_at": made}],
     });
     for (name, value) in expected.as_object().unwrap() {
         assert_eq!(&shown[name], value, "{name}");

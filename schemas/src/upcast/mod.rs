@@ -20,7 +20,7 @@ pub struct Step {
     pub apply: Apply,
 }
 
-/// All steps. There is only a version 1 of everything as yet.
+/// All steps: none as yet, since the defaults of every later version say all.
 pub const STEPS: &[Step] = &[];
 
 /// A field of a record value, for a step to read or to set.

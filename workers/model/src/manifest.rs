@@ -30,6 +30,8 @@ pub enum Precision {
     Fp32,
     /// Bfloat16, accumulated in 32 bits.
     Bf16,
+    /// Products of 8-bit integers, rounded for each row and for each output; all else in 32-bit floats.
+    Int8,
 }
 
 impl Precision {
@@ -38,6 +40,7 @@ impl Precision {
         match self {
             Self::Fp32 => "fp32",
             Self::Bf16 => "bf16",
+            Self::Int8 => "int8",
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::engine::{blocking, score_failure};
 use super::score::Known;
 use super::{Failure, Running, subjects, trace};
-use crate::scoring::{Scored, TextScorer, TraceScores};
+use crate::scoring::{Precision, Scored, TextScorer, TraceScores};
 use stash_domain::ids::{Digest, StepId, TraceId};
 use stash_domain::jobs::result::{check_count, check_trace};
 use stash_domain::rendering::{Digester, Form, render_step};
@@ -27,6 +27,8 @@ pub struct Scores {
     pub actions: i64,
     /// One frame per trace.
     pub bundle: Bundle,
+    /// What they were computed in; none where nothing was.
+    pub precision: Option<Precision>,
 }
 
 /// Scores every trace of the owner, and its actions if there are `actions` statistics to place them by.
@@ -43,7 +45,7 @@ pub async fn of_all_traces(
     let owner = running.job.owner;
     let mut writer = BundleWriter::new(running.worker.store.clone(), owner, Purpose::SCORE_FRAMES);
     let mut files = Files::create(folder).map_err(Failure::may_pass)?;
-    let mut scores = Scores::default();
+    let mut scores = Scores { precision: Some(scorer.scorer().precision()), ..Scores::default() };
     // A model that was just trained has scored nothing yet.
     let known = Known::default();
     let (mut asked, mut scored) = (0, 0);

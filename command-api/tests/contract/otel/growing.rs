@@ -39,6 +39,34 @@ async fn json_and_protobuf_give_the_same_trace() {
 }
 
 #[tokio::test]
+async fn what_was_changed_is_told_in_whatever_order_it_came() {
+    let world = World::new().await;
+    for (number, turned) in [(1, false), (2, true)] {
+        let id = trace(number);
+        let mut spans = whole(&id, 2);
+        spans[0].end_ns = 1;
+        let bad = spans.len() - 1;
+        (spans[bad].start_ns, spans[bad].end_ns) = (0, 0);
+        let (first, left_out) = (spans[0].id.clone(), spans[bad].id.clone());
+        if turned {
+            spans.reverse();
+        }
+        let mut last = None;
+        for span in spans {
+            let answer = world.spans(&[span]).await;
+            world.get("/traces?limit=1").after(&answer).send().await.ok(200);
+            last = Some(answer);
+        }
+        let read = world.trace_after(&id, &last.unwrap()).await;
+        let expected = json!({
+            "the end is before the start; the start was taken for it": {"spans": 1, "first": first},
+            "the span has neither start nor end; it was left out of the trace's spans": {"spans": 1, "first": left_out},
+        });
+        assert_eq!(read["metadata"]["otel"]["warnings"], expected);
+    }
+}
+
+#[tokio::test]
 async fn any_order_and_any_split_give_the_same_trace() {
     let world = World::new().await;
     let expected = world.spans(&whole(&trace(0), 4)).await;

@@ -113,7 +113,9 @@ impl MergeState {
             if self.tree.contains(id) {
                 continue;
             }
-            let (awaited, all_below) = (self.tree.awaits(id), self.tree.all_below(id));
+            let awaited = self.tree.awaits(id);
+            // That looks at all spans, so only where it is asked: many spans of one trace would take their number squared.
+            let all_below = awaited && self.tree.all_below(id);
             let parent = span.parent.as_deref().filter(|parent| !parent.is_empty()).map_or(0, short);
             self.tree.insert(id, parent, span.kind, speaks(&span));
             if awaited {

@@ -4,6 +4,7 @@
 //! then that of the earlier span; of names beyond a bound the first in the alphabet are kept, with exact counts.
 
 use super::unmapped::Unmapped;
+use super::warned::Warned;
 use crate::formats::common::clean::drop_nul;
 use crate::formats::common::json::Json;
 use crate::formats::common::parse::whole_value;
@@ -91,11 +92,14 @@ pub(super) struct Facts {
     models: BTreeMap<String, u64>,
     tags: BTreeSet<String>,
     unmapped: Unmapped,
+    #[serde(default, skip_serializing_if = "Warned::is_empty")]
+    warned: Warned,
 }
 
 impl Facts {
-    /// Takes in a span; whether it is a call of a model.
-    pub(super) fn see(&mut self, span: &OtelSpan, is_call: bool) {
+    /// Takes in a span: whether it is a call of a model, and what was changed or left out of it.
+    pub(super) fn see(&mut self, span: &OtelSpan, is_call: bool, warnings: &[String]) {
+        self.warned.see(span, warnings);
         better(&mut self.agent, span, &AGENT);
         better(&mut self.session, span, &SESSION);
         better(&mut self.user, span, &USER);
@@ -146,8 +150,10 @@ impl Facts {
         if !self.tags.is_empty() {
             metadata.insert("tags".to_owned(), self.tags.iter().cloned().map(Value::String).collect());
         }
-        if let Some(unmapped) = self.unmapped.shown() {
-            metadata.insert("otel".to_owned(), Value::Object(Map::from_iter([("unmapped".to_owned(), unmapped)])));
+        let lists = [("unmapped", self.unmapped.shown()), ("warnings", self.warned.shown())];
+        let lists: Map<_, _> = lists.into_iter().filter_map(|(name, list)| Some((name.to_owned(), list?))).collect();
+        if !lists.is_empty() {
+            metadata.insert("otel".to_owned(), Value::Object(lists));
         }
         TraceHead { external_id: Some(trace_id.to_string()), title: None, metadata }
     }

@@ -30,6 +30,7 @@ mod strays;
 mod strict;
 mod tool;
 mod unmapped;
+mod warned;
 
 #[cfg(test)]
 mod properties;

@@ -2,9 +2,9 @@
 
 use super::carriers::{Carried, Recording, Spoken, carried};
 use super::{facts, kind, tool};
-use crate::formats::common::clean::drop_nul;
+use crate::formats::common::clean::{drop_nul, drop_nul_in_object};
 use crate::formats::common::json::Json;
-use crate::formats::merge::{SourceKind, SourceSpan};
+use crate::formats::merge::{SourceKind, SourceSpan, ToolUse};
 use crate::formats::turns::{Side, taken_out, turns};
 use crate::otel::{OtelLog, OtelSpan};
 use crate::trace::{Role, Span, Step};
@@ -80,19 +80,22 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
     let is_call = source_kind == SourceKind::Llm;
     let shown_kind = named.map(str::to_owned).or_else(|| found.is_some().then(|| "llm".to_owned()));
     let times = times(span, &mut warnings);
-    let mut shown = if recorded { times.map(|times| shown(span, shown_kind, times, &mut warnings)) } else { None };
+    // Of the attributes, since what is left out is not looked at.
+    let mut has_nul = span.attributes.0.iter().any(|(_, value)| value.as_text().is_some_and(|text| text.contains('\0')));
+    let mut shown = if recorded { times.map(|times| shown(span, shown_kind, times, &mut has_nul)) } else { None };
     if recorded && times.is_none() {
         warnings.push("the span has neither start nor end; it was left out of the trace's spans".to_owned());
     }
     if let (Some(shown), false) = (&mut shown, texts_left) {
         (shown.input, shown.output) = texts(span, named == Some("tool"), found.as_ref());
-        let texts = shown.input.iter_mut().chain(&mut shown.output);
-        if texts.map(drop_nul).filter(|dropped| *dropped).count() > 0 && !warnings.iter().any(|warning| warning == NUL)
-        {
-            warnings.push(NUL.to_owned());
+        for text in shown.input.iter_mut().chain(&mut shown.output) {
+            drop_nul(text);
         }
     }
-    let (input, output) = found.map(|found| steps(found, &mut warnings)).unwrap_or_default();
+    let (mut input, mut output) = found.map(|found| steps(found, &mut warnings)).unwrap_or_default();
+    for step in input.iter_mut().chain(&mut output) {
+        has_nul |= drop_nul_in_step(step);
+    }
     let (start_ns, end_ns) = times.unwrap_or_default();
     let mut source = SourceSpan {
         id: span.span_id.to_string(),
@@ -105,10 +108,16 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
         ..SourceSpan::default()
     };
     if source_kind == SourceKind::Tool {
-        source.tool = Some(tool::tool_use(span));
+        let mut used = tool::tool_use(span);
+        has_nul |= drop_nul_in_tool_use(&mut used);
+        source.tool = Some(used);
     }
     if is_call {
         source.facts = facts::of_call(span);
+        has_nul |= drop_nul_in_object(&mut source.facts);
+    }
+    if has_nul {
+        warnings.push(NUL.to_owned());
     }
     Read { source, span: shown, texts_left, warnings, is_call }
 }
@@ -132,7 +141,7 @@ fn times(span: &OtelSpan, warnings: &mut Vec<String>) -> Option<(u64, u64)> {
 }
 
 /// The span without its input and output.
-fn shown(span: &OtelSpan, kind: Option<String>, (start_ns, end_ns): (u64, u64), warnings: &mut Vec<String>) -> Span {
+fn shown(span: &OtelSpan, kind: Option<String>, (start_ns, end_ns): (u64, u64), has_nul: &mut bool) -> Span {
     let mut shown = Span {
         id: span.span_id.to_string(),
         parent_id: span.parent.map(|parent| parent.to_string()),
@@ -144,9 +153,8 @@ fn shown(span: &OtelSpan, kind: Option<String>, (start_ns, end_ns): (u64, u64), 
         output: None,
         step_indices: Vec::new(),
     };
-    let names = [Some(&mut shown.name), shown.kind.as_mut()];
-    if names.into_iter().flatten().map(drop_nul).filter(|dropped| *dropped).count() > 0 {
-        warnings.push(NUL.to_owned());
+    for name in [Some(&mut shown.name), shown.kind.as_mut()].into_iter().flatten() {
+        *has_nul |= drop_nul(name);
     }
     shown
 }
@@ -169,7 +177,26 @@ fn texts(span: &OtelSpan, is_tool: bool, found: Option<&Carried>) -> (Option<Str
 }
 
 /// What is said when NUL was dropped.
-pub(super) const NUL: &str = "NUL characters were dropped from text";
+const NUL: &str = "NUL characters were dropped from text";
+
+fn drop_nul_in_step(step: &mut Step) -> bool {
+    let mut dropped = drop_nul(&mut step.content);
+    for text in step.tool_name.iter_mut().chain(&mut step.tool_call_id) {
+        dropped |= drop_nul(text);
+    }
+    for object in step.tool_input.iter_mut().chain(&mut step.metadata) {
+        dropped |= drop_nul_in_object(object);
+    }
+    dropped
+}
+
+fn drop_nul_in_tool_use(used: &mut ToolUse) -> bool {
+    let mut dropped = false;
+    for text in used.call_id.iter_mut().chain(&mut used.name).chain(&mut used.result) {
+        dropped |= drop_nul(text);
+    }
+    used.input.iter_mut().map(drop_nul_in_object).fold(dropped, |any, now| any | now)
+}
 
 fn raw(json: Json) -> Option<String> {
     match json {

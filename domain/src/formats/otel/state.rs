@@ -1,9 +1,8 @@
 //! A trace that grows: what is remembered of it, and how spans and log records are added.
 
 use super::facts::Facts;
-use super::source::{self, NUL, Texts};
+use super::source::{self, Texts};
 use super::strays::{ANSWER, Records, Strays};
-use crate::formats::common::clean::{drop_nul, drop_nul_in_object};
 use crate::formats::merge::{MergeState, SourceSpan};
 use crate::limits::{SPANS_PER_TRACE_MAX, STEPS_PER_TRACE_MAX};
 use crate::otel::{OtelLog, OtelSpan, OtelSpanId, OtelTraceId};
@@ -174,11 +173,6 @@ impl TraceState {
             // Results of tools that no call is known of yet. They come again with each addition until one takes them.
             (grown.keep, grown.steps, grown.step_indices) = (0, Vec::new(), BTreeMap::new());
         }
-        if grown.steps.iter_mut().map(drop_nul_in_step).filter(|dropped| *dropped).count() > 0
-            && let Some(span) = self.spans.keys().next()
-        {
-            grown.warnings.push((*span, NUL.to_owned()));
-        }
         let place = |grown: &GrownSpan| (grown.span.start_ns, grown.span.end_ns);
         shown.sort_by(|a: &GrownSpan, b| place(a).cmp(&place(b)).then_with(|| a.span.id.cmp(&b.span.id)));
         for GrownSpan { span, .. } in &mut shown {
@@ -196,7 +190,7 @@ impl TraceState {
         shown: &mut Vec<GrownSpan>,
         grown: &mut Grown,
     ) {
-        self.facts.see(span, read.is_call);
+        self.facts.see(span, read.is_call, &read.warnings);
         self.has_calls |= !(read.source.input.is_empty() && read.source.output.is_empty());
         grown.warnings.extend(read.warnings.into_iter().map(|warning| (span.span_id, warning)));
         let bytes = || u32::try_from(span.attributes.bytes_held()).unwrap_or(u32::MAX);
@@ -293,15 +287,4 @@ impl TraceState {
         }
         Ok(())
     }
-}
-
-fn drop_nul_in_step(step: &mut Step) -> bool {
-    let mut dropped = drop_nul(&mut step.content);
-    for text in step.tool_name.iter_mut().chain(&mut step.tool_call_id) {
-        dropped |= drop_nul(text);
-    }
-    for object in step.tool_input.iter_mut().chain(&mut step.metadata) {
-        dropped |= drop_nul_in_object(object);
-    }
-    dropped
 }

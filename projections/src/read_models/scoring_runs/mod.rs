@@ -1,6 +1,6 @@
-//! `rm_scoring_runs`: each scoring that was asked for.
+//! `rm_scoring_runs`: each scoring that was asked for, and what it computed in.
 
-use super::Accepted;
+use super::{Accepted, without_nul};
 use crate::error::ApplyError;
 use sqlx::PgConnection;
 use stash_domain::events::Event;
@@ -20,6 +20,16 @@ pub(super) async fn apply(tx: &mut PgConnection, batch: &[Accepted<'_>]) -> Resu
                     .bind(run.trace_id.0)
                     .bind(run.reward_model_id.0)
                     .bind(run.created_at.0)
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            if let Event::ScoresRecorded(event) = event
+                && let (Some(run), Some(precision)) = (event.run_id, &event.precision)
+            {
+                sqlx::query(include_str!("scored.sql"))
+                    .bind(owner.0)
+                    .bind(run.0)
+                    .bind(without_nul(precision.clone()))
                     .execute(&mut *tx)
                     .await?;
             }

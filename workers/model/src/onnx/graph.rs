@@ -79,6 +79,11 @@ impl Graph {
         self.constant(data_type::FLOAT, raw, dims)
     }
 
+    /// A constant of 8 bits without sign, a scalar.
+    pub(super) fn byte(&mut self, value: u8) -> Value {
+        self.constant(data_type::UINT8, vec![value], &[])
+    }
+
     fn constant(&mut self, data_type: i32, raw: Vec<u8>, dims: &[i64]) -> Value {
         let name = format!("constant_{}", self.constants.len());
         self.constants.push(TensorProto {

@@ -72,6 +72,9 @@ impl Builder<'_> {
 
     /// A product of the attention, plus a bias.
     fn projection(&mut self, x: &str, key: &str, bias: Option<&str>) -> Result<Value, ModelError> {
+        if let Some(product) = self.int8_product(x, key, bias)? {
+            return Ok(product);
+        }
         if self.attention == Attention::Grouped {
             return self.linear(x, key, bias);
         }

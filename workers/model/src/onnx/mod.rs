@@ -17,6 +17,7 @@
 
 mod attention;
 mod graph;
+mod int8;
 mod layer;
 pub mod proto;
 mod tokens;
@@ -29,6 +30,7 @@ use prost::Message;
 
 use self::attention::Rotary;
 use self::graph::{Attribute, Graph, MICROSOFT, Value};
+use self::int8::Int8;
 use self::proto::{
     DimensionProto, ModelProto, OperatorSetIdProto, TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto,
     data_type,
@@ -85,7 +87,8 @@ pub fn export(dir: &Path) -> Result<PathBuf, ModelError> {
 /// As [`export`].
 pub fn export_with(dir: &Path, attention: Attention) -> Result<PathBuf, ModelError> {
     let path = dir.join(FILE);
-    files::write(&path, &graph(dir, attention, Interface::Texts)?)?;
+    let config = ModelConfig::read(dir)?;
+    files::write(&path, &graph(dir, &config, attention, Interface::Texts, None)?)?;
     Ok(path)
 }
 
@@ -94,13 +97,30 @@ pub fn export_with(dir: &Path, attention: Attention) -> Result<PathBuf, ModelErr
 /// # Errors
 /// When the checkpoint is incomplete.
 pub fn engine_graph(dir: &Path, attention: Attention) -> Result<Vec<u8>, ModelError> {
-    graph(dir, attention, Interface::Positions)
+    let config = ModelConfig::read(dir)?;
+    graph(dir, &config, attention, Interface::Positions, None)
 }
 
-fn graph(dir: &Path, attention: Attention, interface: Interface) -> Result<Vec<u8>, ModelError> {
+/// As [`engine_graph`], its projections in 8-bit integers: their weights are written into a new file `weights` in `dir`, which the
+/// graph points at.
+///
+/// # Errors
+/// When the checkpoint is incomplete, or the file cannot be written.
+pub fn int8_engine_graph(dir: &Path, attention: Attention, weights: &str) -> Result<Vec<u8>, ModelError> {
     let config = ModelConfig::read(dir)?;
-    let weights = weights::locate(dir, &config)?;
-    let builder = Builder { config: &config, weights: &weights, attention, interface, graph: Graph::default() };
+    let int8 = Int8::write(dir, &config, weights)?;
+    graph(dir, &config, attention, Interface::Positions, Some(int8))
+}
+
+fn graph(
+    dir: &Path,
+    config: &ModelConfig,
+    attention: Attention,
+    interface: Interface,
+    int8: Option<Int8>,
+) -> Result<Vec<u8>, ModelError> {
+    let weights = weights::locate(dir, config)?;
+    let builder = Builder { config, weights: &weights, attention, interface, int8, graph: Graph::default() };
     Ok(builder.build()?.encode_to_vec())
 }
 
@@ -118,6 +138,8 @@ struct Builder<'a> {
     weights: &'a BTreeMap<String, External>,
     attention: Attention,
     interface: Interface,
+    /// Weights in 8 bits, where those are to be used.
+    int8: Option<Int8>,
     graph: Graph,
 }
 
@@ -266,6 +288,9 @@ impl Builder<'_> {
 
     /// x times the transpose of a weight `[out, in]`, plus a bias. `x` has two dimensions.
     fn linear(&mut self, x: &str, key: &str, bias: Option<&str>) -> Result<Value, ModelError> {
+        if let Some(product) = self.int8_product(x, key, bias)? {
+            return Ok(product);
+        }
         let weight = self.weight(key)?;
         let bias = bias.map(|key| self.weight(key)).transpose()?;
         let inputs: Vec<&str> = [x, &weight].into_iter().chain(bias.as_deref()).collect();

@@ -111,6 +111,10 @@ pub mod attribute_type {
 pub mod data_type {
     /// `f32`.
     pub const FLOAT: i32 = 1;
+    /// `u8`.
+    pub const UINT8: i32 = 2;
+    /// `i8`.
+    pub const INT8: i32 = 3;
     /// `i32`.
     pub const INT32: i32 = 6;
     /// `i64`.

@@ -5,6 +5,7 @@ mod known;
 pub use known::Known;
 
 use super::{Done, Failure, Running, engine, scores, subjects, train};
+use crate::scoring::Precision;
 use stash_domain::error::Code;
 use stash_domain::events::ScoresRecorded;
 use stash_domain::ids::{Digest, RewardModelId, ScoringRunId, TraceId};
@@ -47,21 +48,21 @@ pub async fn run(running: &Running) -> Result<Done, Failure> {
         .map(|(mean, std)| Statistics { mean, std, count: 0 })
         .ok_or_else(|| Failure::of_input(Code::IncompatibleModel, "the model cannot score actions"))?;
     let known = known::load(running, model_id, trace_id).await?;
-    let frame = match scores::of_known(running, trace_id, statistics, &known).await? {
-        Some(frame) => frame,
+    let (frame, precision) = match scores::of_known(running, trace_id, statistics, &known).await? {
+        Some(frame) => (frame, None),
         None => infer(running, &inputs, trace_id, statistics, &known).await?,
     };
-    publish(running, model_id, run_id, &inputs, frame).await
+    publish(running, (model_id, run_id), &inputs, frame, precision).await
 }
 
-/// Scores with the saved checkpoint.
+/// Scores with the saved checkpoint, and says in which arithmetic.
 async fn infer(
     running: &Running,
     inputs: &Inputs,
     trace_id: TraceId,
     statistics: Statistics,
     known: &Known,
-) -> Result<ScoresFrame, Failure> {
+) -> Result<(ScoresFrame, Option<Precision>), Failure> {
     let worker = &running.worker;
     let folder = worker.scratch.join(format!("{}-{}", running.job.job, running.job.attempt));
     train::job_dir::make(&folder).map_err(Failure::may_pass)?;
@@ -74,9 +75,11 @@ async fn infer(
         stash_model::tokenize::Form::Plain => Form::Plain,
     };
     let scorer = engine::blocking(move || engine::open(&checkpoint, options)).await?;
-    scores::of_trace(running, &scorer, form, trace_id, Some(statistics), known)
+    let precision = scorer.scorer().precision();
+    let frame = scores::of_trace(running, &scorer, form, trace_id, Some(statistics), known)
         .await?
-        .ok_or_else(|| Failure::of_input(Code::StepsReplaced, "the trace was deleted meanwhile"))
+        .ok_or_else(|| Failure::of_input(Code::StepsReplaced, "the trace was deleted meanwhile"))?;
+    Ok((frame, Some(precision)))
 }
 
 async fn load(running: &Running, run: ScoringRunId) -> Result<Inputs, Failure> {
@@ -102,10 +105,10 @@ async fn fetch(running: &Running, inputs: &Inputs, folder: &Path) -> Result<(), 
 
 async fn publish(
     running: &Running,
-    model_id: RewardModelId,
-    run_id: ScoringRunId,
+    (model_id, run_id): (RewardModelId, ScoringRunId),
     inputs: &Inputs,
     frame: ScoresFrame,
+    precision: Option<Precision>,
 ) -> Result<Done, Failure> {
     let owner = running.job.owner;
     // What was scored is what the run was begun on, and what is there now.
@@ -129,6 +132,7 @@ async fn publish(
         trace_count: 1,
         action_count: actions,
         bundle: writer.finish().await?,
+        precision: precision.map(|precision| precision.name().to_owned()),
     };
     let append = Append { stream: StreamId::ScoringRun(run_id), expected: Expected::Any, events: vec![event.into()] };
     Ok(Done { appends: vec![append] })

@@ -65,6 +65,7 @@ pub(super) async fn run(
         trace_count: scores.traces,
         action_count: scores.actions,
         bundle: scores.bundle,
+        precision: scores.precision.map(|precision| precision.name().to_owned()),
     };
     let append = Append {
         stream: StreamId::RewardModel(model_id),

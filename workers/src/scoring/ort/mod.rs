@@ -1,4 +1,4 @@
-//! Scoring by ONNX Runtime on the processor: in fp32 by its own kernels, in bf16 by its OpenVINO plugin.
+//! Scoring by ONNX Runtime on the processor: in fp32 and int8 by its own kernels, in bf16 by its OpenVINO plugin.
 
 mod precision;
 mod runtime;
@@ -114,7 +114,7 @@ impl OrtScorer {
     }
 }
 
-/// A session on the engine's graph. The graph is a file beside the weights only while it is read.
+/// A session on the engine's graph. The graph, and weights in 8 bits, are files beside the weights only while they are read.
 fn session(
     checkpoint: &Path,
     config: &ModelConfig,
@@ -131,7 +131,9 @@ fn session(
         .with_intra_threads(threads)?;
     let (mut builder, attention) = match precision {
         // Said outright: a session that says nothing is given to whatever is registered, in its own arithmetic.
-        Precision::Fp32 => (builder.with_devices([runtime::cpu(environment)?], None)?, Attention::best_for(config)),
+        Precision::Fp32 | Precision::Int8 => {
+            (builder.with_devices([runtime::cpu(environment)?], None)?, Attention::best_for(config))
+        }
         Precision::Bf16 => {
             let settings = serde_json::json!({"CPU": {
                 "INFERENCE_PRECISION_HINT": "bf16", "INFERENCE_NUM_THREADS": threads.to_string(), "NUM_STREAMS": "1",
@@ -140,12 +142,16 @@ fn session(
             (builder.with_devices([runtime::openvino(environment)?], Some(&options))?, Attention::Primitive)
         }
     };
-    let graph = onnx::engine_graph(checkpoint, attention)?;
-    let mut file = tempfile::Builder::new()
-        .prefix("engine.")
-        .suffix(".onnx")
-        .tempfile_in(checkpoint)
-        .map_err(ModelError::io("create a file in", checkpoint))?;
+    let beside = |suffix: &str| {
+        let file = tempfile::Builder::new().prefix("engine.").suffix(suffix).tempfile_in(checkpoint);
+        file.map_err(ModelError::io("create a file in", checkpoint))
+    };
+    let (weights, mut file) = (beside(".int8")?, beside(".onnx")?);
+    let name = weights.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let graph = match precision {
+        Precision::Int8 => onnx::int8_engine_graph(checkpoint, attention, &name)?,
+        Precision::Fp32 | Precision::Bf16 => onnx::engine_graph(checkpoint, attention)?,
+    };
     file.write_all(&graph).map_err(ModelError::io("write", file.path()))?;
     Ok(builder.commit_from_file(file.path())?)
 }

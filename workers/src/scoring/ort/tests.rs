@@ -134,6 +134,39 @@ fn bf16_orders_texts_as_fp32_does_where_it_can_be_had() {
     assert_eq!(precision::choose(None, None, threads).unwrap(), Precision::Bf16);
 }
 
+/// On a machine without the instructions, that this is said instead is what is tested.
+#[test]
+fn int8_scores_are_near_those_in_fp32_and_depend_on_their_text_alone() {
+    let texts = parity::sequences();
+    for (kind, family) in FAMILIES {
+        let dir = checkpoint(kind, 300);
+        let options = OrtOptions { precision: Some(Precision::Int8), ..OrtOptions::default() };
+        let opened = OrtScorer::open_with(dir.path(), options);
+        if let Some(missing) = lacks(Precision::Int8, 1) {
+            assert!(opened.unwrap_err().to_string().contains(&missing));
+            return;
+        }
+        let scorer = opened.unwrap_or_else(|error| panic!("{family}: {error}"));
+        assert_eq!(scorer.precision(), Precision::Int8);
+        let short: Vec<Vec<u32>> = texts.iter().filter(|text| text.len() <= 300).cloned().collect();
+        let alone = one_by_one(&scorer, &short);
+        let exact = one_by_one(&open(dir.path()), &short);
+        let mean = exact.iter().sum::<f32>() / exact.len() as f32;
+        let std = (exact.iter().map(|score| (score - mean).powi(2)).sum::<f32>() / exact.len() as f32).sqrt();
+        let far = farthest(&alone, &exact);
+        assert!(far > 0.0 && far <= 0.3 * std, "{family}: {far} of {std}");
+        let together: Vec<&[u32]> = short.iter().map(Vec::as_slice).collect();
+        let far = farthest(&scorer.score(&together).unwrap(), &alone);
+        assert!(far <= 1e-5, "{family}, in a batch: {far}");
+        let text = parity::sequences().pop().unwrap();
+        let ends = [1, 17, 299, 300, 301, 1024];
+        let by_itself = |end: &usize| scorer.score(&[&text[end.saturating_sub(300)..*end]]).unwrap()[0];
+        let by_itself: Vec<f32> = ends.iter().map(by_itself).collect();
+        let far = farthest(&scorer.score_prefixes(&text, &ends).unwrap(), &by_itself);
+        assert!(far <= 1e-4, "{family}, in one pass: {far}");
+    }
+}
+
 #[test]
 fn the_arithmetic_is_what_was_asked_for_or_the_models_own() {
     assert_eq!(precision::choose(Some(Precision::Fp32), Some(Precision::Bf16), 1).unwrap(), Precision::Fp32);

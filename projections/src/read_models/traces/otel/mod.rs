@@ -1,7 +1,8 @@
 //! `rm_otel_frames`, `rm_otel_spans`, `rm_otel_traces`, `rm_otel_states`: what was sent live, and the traces that it makes.
 //!
 //! 1. Requests of an owner are gathered, over many records, and their frames opened.
-//! 2. What is remembered of their traces is loaded, and what is new is added to it, side by side on all cores ([`assemble`]).
+//! 2. What is remembered of their traces is loaded, and what is new is added to it, side by side on all cores ([`assemble`]), while
+//!    what was assembled before is written, unless both concern one trace.
 //! 3. Traces that have to be built again get all of their spans, which the tables have.
 //! 4. Everything is written, by the same code that writes imports.
 //!
@@ -33,7 +34,7 @@ use stash_domain::sealed::Opened;
 use stash_domain::time::Timestamp;
 use stash_infra::bundle::BundleReader;
 use stash_infra::seal::Purpose;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use stored::{Row, Stored};
 use uuid::Uuid;
 
@@ -57,6 +58,14 @@ struct Ready {
     changes: Vec<Change>,
 }
 
+impl Ready {
+    /// Whether it changes one of their traces.
+    fn concerns(&self, additions: &[Addition]) -> bool {
+        let changed: HashSet<Uuid> = self.changes.iter().map(|change| change.trace.0).collect();
+        additions.iter().any(|addition| changed.contains(&addition.trace.0))
+    }
+}
+
 impl<'a> Live<'a> {
     pub(super) fn new(owner: OwnerId) -> Self {
         Self { owner, requests: Vec::new() }
@@ -71,27 +80,34 @@ impl<'a> Live<'a> {
         self.requests.push((at, event));
     }
 
-    /// Applies what is gathered, some of it at a time. One part is written while the next is opened: the database works on one
-    /// while this process works on the other.
+    /// Applies what is gathered, some of it at a time. While one part is written, the next is assembled and the one after it opened:
+    /// the database works on one while this process works on the others.
     pub(super) async fn apply(mut self, tx: &mut PgConnection, tools: &Tools) -> Result<(), ApplyError> {
         let requests = std::mem::take(&mut self.requests);
         let mut frames = Frames::new(self.owner, requests, tools);
-        let mut ready = None;
-        loop {
-            let (written, opened) = tokio::join!(self.write(tx, ready.take()), frames.next());
-            written?;
-            let opened = opened?;
-            if opened.is_empty() {
-                return Ok(());
+        let mut opened = frames.next().await?;
+        let mut ready: Option<Ready> = None;
+        while !opened.is_empty() || ready.is_some() {
+            let additions = parts::by_trace(opened);
+            if ready.as_ref().is_some_and(|ready| ready.concerns(&additions)) {
+                self.write(tx, ready.take()).await?;
             }
-            let (made, pending) = self.assemble(tx, opened).await?;
-            ready = Some(made);
+            let held = self.load(tx, &additions).await?;
+            let next = async {
+                let (made, pending) = self.assemble(additions, held).await?;
+                Ok((made, pending, frames.next().await?))
+            };
+            let (written, made): (_, Result<_, ApplyError>) = tokio::join!(self.write(tx, ready.take()), next);
+            written?;
+            let pending;
+            (ready, pending, opened) = made?;
             if !pending.is_empty() {
                 // They are built from the tables, which must have all that comes before.
                 self.write(tx, ready.take()).await?;
                 self.build_again(tx, pending).await?;
             }
         }
+        Ok(())
     }
 
     async fn write(&self, tx: &mut PgConnection, ready: Option<Ready>) -> Result<(), ApplyError> {
@@ -101,14 +117,19 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Adds to the traces what was opened. All that was added before is written.
-    async fn assemble(&self, tx: &mut PgConnection, opened: Vec<Found>) -> Result<(Ready, Vec<Pending>), ApplyError> {
-        let additions = parts::by_trace(opened);
+    /// Adds to the traces what was opened. `held`: what the tables have of them.
+    async fn assemble(
+        &self,
+        additions: Vec<Addition>,
+        mut held: HashMap<Uuid, Held>,
+    ) -> Result<(Option<Ready>, Vec<Pending>), ApplyError> {
+        if additions.is_empty() {
+            return Ok((None, Vec::new()));
+        }
         let mut rows = Rows::new(self.owner);
         for addition in &additions {
             addition.subjects().for_each(|subject| rows.add_subject(addition.trace, subject));
         }
-        let mut held = self.load(tx, &additions).await?;
         let work = additions.into_iter().map(|addition| (held.remove(&addition.trace.0), addition)).collect();
         let outcomes = side_by_side(work, |work: Vec<(Option<Held>, Addition)>| {
             let mut packer = Packer::new()?;
@@ -123,10 +144,13 @@ impl<'a> Live<'a> {
                 Outcome::NeedsAll(trace) => pending.push(*trace),
             }
         }
-        Ok((Ready { rows, changes }, pending))
+        Ok((Some(Ready { rows, changes }), pending))
     }
 
     async fn load(&self, tx: &mut PgConnection, additions: &[Addition]) -> Result<HashMap<Uuid, Held>, ApplyError> {
+        if additions.is_empty() {
+            return Ok(HashMap::new());
+        }
         let traces: Vec<Uuid> = additions.iter().map(|addition| addition.trace.0).collect();
         let held: Vec<Held> =
             sqlx::query_as(include_str!("load.sql")).bind(self.owner.0).bind(traces).fetch_all(&mut *tx).await?;
