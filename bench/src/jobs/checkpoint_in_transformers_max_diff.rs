@@ -112,7 +112,8 @@ async fn unpack(bench: &Bench, connection: &mut Connection, model: &str) -> anyh
     let link: Value = connection.get(&format!("/reward-models/{model}/weights"), None).await?.json(200)?;
     let url = link["url"].as_str().context("no link")?;
     // From the server's root, or with its address where it knows that.
-    let path = url.find("://").and_then(|at| url[at + 3..].find('/').map(|slash| &url[at + 3 + slash..])).unwrap_or(url);
+    let path =
+        url.find("://").and_then(|at| url[at + 3..].find('/').map(|slash| &url[at + 3 + slash..])).unwrap_or(url);
     let answer: Answer = connection.get_plain(path).await?;
     answer.expect(200)?;
     let (folder, archive) = (bench.path("checkpoint"), bench.path("checkpoint.tar.gz"));

@@ -1,9 +1,15 @@
 //! `otlp_acked_spans_per_s`, `otlp_readable_spans_per_s`, `otlp_peak_mb`: spans that are sent live.
 //!
 //! Four senders, each on a connection that stays open, send batches of 50 spans (protobuf, five traces of ten calls that repeat their
-//! whole history) as fast as they are answered. Acknowledged counts to the last answer; readable to when a read at the position of
-//! each sender's last answer succeeds, after which some of the traces are read whole. The memory is the highest sum of the server's
-//! and Postgres's proportional sizes, looked at four times a second.
+//! whole history):
+//!
+//! 1. As fast as they are answered. Acknowledged counts to the last answer.
+//! 2. The same again, while the memory is looked at four times a second, which itself takes some of the processor: the highest sum of the
+//!    server's and Postgres's proportional sizes.
+//! 3. As fast as spans came to be readable in the first load, then slower and slower, for [`PACED`] each, until a read at the position of
+//!    each sender's last answer succeeds within [`LATE_MAX`] of the last answer. That rate is what is readable.
+//!
+//! Each on a server with nothing in it; after each some of the traces are read whole.
 //!
 //! Beside it, in the same run: Arize Phoenix on its own SQLite, with less of the same load; readable is when it counts all spans.
 
@@ -14,7 +20,7 @@ use crate::load::read_at;
 use crate::memory;
 use crate::phoenix::Phoenix;
 use crate::spans::{Calls, History, external_id, steps_of};
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -31,6 +37,18 @@ pub(super) static KINDS: [Kind; 3] = [
 const SENDERS: usize = 4;
 const CALLS: u64 = 10;
 const BATCH: u64 = 50;
+
+/// How long after the last answer the last span may become readable.
+const LATE_MAX: Duration = Duration::from_secs(1);
+
+/// How long a load at a rate lasts.
+const PACED: Duration = Duration::from_secs(20);
+
+/// By how much the next rate is slower.
+const SLOWER: f64 = 0.95;
+
+/// Rates tried.
+const RATES: usize = 12;
 
 /// Media type of the requests.
 const PROTOBUF: &str = "application/x-protobuf";
@@ -52,15 +70,23 @@ const PEER_BATCHES: u64 = 200;
 
 /// Measures.
 pub(super) async fn run(bench: &mut Bench) -> anyhow::Result<Vec<Measured>> {
-    let place = bench.place(Log::Postgres)?;
-    let server = place.start().await?;
-    let batches = bench.full_or_quick(4_000, 40);
-    let local = LocalSet::new();
-    let target = Target { access: &server.access, pid: server.pid(), folder: &place.data, server: Routes::Stash };
-    let ours = local.run_until(load(target, batches)).await?;
-    let traces = batches * BATCH / CALLS;
-    check(&server.access, traces).await?;
-    server.stop()?;
+    let free = on_fresh(bench, bench.full_or_quick(4_000, 40), Pace::Free).await?;
+    let watched = on_fresh(bench, bench.full_or_quick(2_000, 40), Pace::Watched).await?;
+    let (mut rate, mut paced) = (free.readable_rate(), None);
+    for _ in 0..RATES {
+        let spans = rate * bench.full_or_quick(PACED, Duration::from_millis(500)).as_secs_f64();
+        let done = on_fresh(bench, (spans as u64 / BATCH).max(1), Pace::At(rate)).await?;
+        eprintln!(
+            "at {rate:.0} spans/s the last are readable {:.2} s after the last answer",
+            done.late().as_secs_f64()
+        );
+        if done.late() <= LATE_MAX {
+            paced = Some(done);
+            break;
+        }
+        rate *= SLOWER;
+    }
+    let paced = paced.context("spans are late at every rate that was tried")?;
     let phoenix = match beside(bench).await {
         Ok(measured) => Some(measured),
         Err(error) => {
@@ -68,17 +94,32 @@ pub(super) async fn run(bench: &mut Bench) -> anyhow::Result<Vec<Measured>> {
             None
         }
     };
-    let spans = (batches * BATCH) as f64;
-    let late = ours.readable.saturating_sub(ours.acked).as_secs_f64();
+    let said = format!(
+        "{:.2} s after the last answer; as fast as they are answered, {:.0} spans/s, {:.2} s after it",
+        paced.late().as_secs_f64(),
+        free.readable_rate(),
+        free.late().as_secs_f64(),
+    );
     let figures = vec![
-        KINDS[0].is(ours.acked_rate(), format!("{spans} spans in {:.1} s", ours.acked.as_secs_f64())),
-        KINDS[1].is(ours.readable_rate(), format!("{late:.2} s after the last answer")),
-        KINDS[2].is(ours.peak_mb, "server and Postgres together"),
+        KINDS[0].is(free.acked_rate(), format!("{:.0} spans in {:.1} s", free.spans, free.acked.as_secs_f64())),
+        KINDS[1].is(paced.acked_rate(), said),
+        KINDS[2].is(watched.peak_mb, "server and Postgres together, as fast as they are answered"),
     ];
     let Some(theirs) = phoenix else { return Ok(figures) };
     let values = [theirs.acked_rate(), theirs.readable_rate(), theirs.peak_mb];
     let with_peer = figures.into_iter().zip(values);
     Ok(with_peer.map(|(figure, value)| figure.beside("arize-phoenix 20.26.1", value)).collect())
+}
+
+/// A load on a server with nothing in it, after which some of the traces are read whole.
+async fn on_fresh(bench: &mut Bench, batches: u64, pace: Pace) -> anyhow::Result<Loaded> {
+    let place = bench.place(Log::Postgres)?;
+    let server = place.start().await?;
+    let target = Target { access: &server.access, pid: server.pid(), folder: &place.data, server: Routes::Stash };
+    let loaded = load(target, batches, pace).await?;
+    check(&server.access, batches * BATCH / CALLS).await?;
+    server.stop()?;
+    Ok(loaded)
 }
 
 /// The same load on Arize Phoenix.
@@ -87,7 +128,18 @@ async fn beside(bench: &mut Bench) -> anyhow::Result<Loaded> {
     let phoenix = Phoenix::start(&bench.repository, bench.path("phoenix")).await?;
     let (pid, folder) = (phoenix.pid(), phoenix.folder.clone());
     let target = Target { access: &phoenix.access, pid, folder: &folder, server: Routes::Phoenix(&phoenix) };
-    LocalSet::new().run_until(load(target, batches)).await
+    load(target, batches, Pace::Watched).await
+}
+
+/// How a load comes.
+#[derive(Clone, Copy, PartialEq)]
+enum Pace {
+    /// As fast as it is answered.
+    Free,
+    /// The same, while the memory is looked at.
+    Watched,
+    /// At most so many spans a second.
+    At(f64),
 }
 
 /// What is loaded.
@@ -119,13 +171,22 @@ impl Loaded {
         self.spans / self.acked.as_secs_f64()
     }
 
+    /// How long after the last answer everything was readable.
+    fn late(&self) -> Duration {
+        self.readable.saturating_sub(self.acked)
+    }
+
     fn readable_rate(&self) -> f64 {
         self.spans / self.readable.as_secs_f64()
     }
 }
 
-/// Sends everything; the times to the last answer and to the last read, and the highest memory.
-async fn load(target: Target<'_>, batches: u64) -> anyhow::Result<Loaded> {
+/// Sends these batches; the times to the last answer and to the last read, and the highest memory if it is looked at.
+async fn load(target: Target<'_>, batches: u64, pace: Pace) -> anyhow::Result<Loaded> {
+    LocalSet::new().run_until(send(target, batches, pace)).await
+}
+
+async fn send(target: Target<'_>, batches: u64, pace: Pace) -> anyhow::Result<Loaded> {
     let calls = Rc::new(Calls::new(CALLS, History::Full));
     let next = Rc::new(Cell::new(0));
     let is_stash = matches!(target.server, Routes::Stash);
@@ -142,6 +203,10 @@ async fn load(target: Target<'_>, batches: u64) -> anyhow::Result<Loaded> {
                     return anyhow::Ok((connection, position));
                 }
                 next.set(batch + 1);
+                if let Pace::At(rate) = pace {
+                    let due = Duration::from_secs_f64((batch * BATCH) as f64 / rate);
+                    tokio::time::sleep(due.saturating_sub(begin.elapsed())).await;
+                }
                 let spans = batch * BATCH..(batch + 1) * BATCH;
                 let body = calls.request(spans.map(|span| (span / CALLS, span % CALLS)));
                 let answer = match is_stash {
@@ -155,7 +220,8 @@ async fn load(target: Target<'_>, batches: u64) -> anyhow::Result<Loaded> {
         });
     }
     let done = Rc::new(Cell::new(false));
-    let looking = tokio::task::spawn_local(look(target.pid, target.folder.to_owned(), Rc::clone(&done)));
+    let looking = (pace == Pace::Watched)
+        .then(|| tokio::task::spawn_local(look(target.pid, target.folder.to_owned(), Rc::clone(&done))));
     let mut last = Vec::new();
     while let Some(sender) = senders.join_next().await {
         last.push(sender??);
@@ -173,7 +239,11 @@ async fn load(target: Target<'_>, batches: u64) -> anyhow::Result<Loaded> {
     }
     let readable = begin.elapsed();
     done.set(true);
-    Ok(Loaded { spans: spans as f64, acked, readable, peak_mb: looking.await?? })
+    let peak_mb = match looking {
+        Some(looking) => looking.await??,
+        None => 0.0,
+    };
+    Ok(Loaded { spans: spans as f64, acked, readable, peak_mb })
 }
 
 /// The highest memory until it is done.

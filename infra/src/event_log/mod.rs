@@ -34,7 +34,7 @@ use std::time::Duration;
 pub const KEY_BYTES_MAX: usize = 256;
 
 /// Bytes of values that one call of [`LogReader::next`] returns, give or take one record.
-pub const READ_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub const READ_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// A record to append.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -81,7 +81,8 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
     let shown_kind = named.map(str::to_owned).or_else(|| found.is_some().then(|| "llm".to_owned()));
     let times = times(span, &mut warnings);
     // Of the attributes, since what is left out is not looked at.
-    let mut has_nul = span.attributes.0.iter().any(|(_, value)| value.as_text().is_some_and(|text| text.contains('\0')));
+    let mut has_nul =
+        span.attributes.0.iter().any(|(_, value)| value.as_text().is_some_and(|text| text.contains('\0')));
     let mut shown = if recorded { times.map(|times| shown(span, shown_kind, times, &mut has_nul)) } else { None };
     if recorded && times.is_none() {
         warnings.push("the span has neither start nor end; it was left out of the trace's spans".to_owned());

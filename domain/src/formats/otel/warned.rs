@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn any_order_keeps_the_same_messages() {
-        let messages: Vec<(u8, String)> = (1..=120).map(|number| (number, format!("message {}", number % 90))).collect();
+        let messages: Vec<(u8, String)> =
+            (1..=120).map(|number| (number, format!("message {}", number % 90))).collect();
         let of = |messages: &mut dyn Iterator<Item = &(u8, String)>| {
             let mut warned = Warned::default();
             messages.for_each(|(number, message)| warned.see(&span(*number), std::slice::from_ref(message)));

@@ -89,12 +89,7 @@ fn round(weight: &[f32], outputs: usize, inputs: usize) -> (Vec<u8>, Vec<f32>) {
 
 impl Builder<'_> {
     /// x times the transpose of the weight of a projection, plus a bias, in 8 bits; none if the weight is not there in 8 bits.
-    pub(super) fn int8_product(
-        &mut self,
-        x: &str,
-        key: &str,
-        bias: Option<&str>,
-    ) -> Result<Option<Value>, ModelError> {
+    pub(super) fn int8_product(&mut self, x: &str, key: &str, bias: Option<&str>) -> Result<Option<Value>, ModelError> {
         let Some(int8) = &mut self.int8 else { return Ok(None) };
         let Some(weight) = int8.weights.get(key) else { return Ok(None) };
         let g = &mut self.graph;
@@ -114,8 +109,7 @@ impl Builder<'_> {
 
 /// The rows of x in 8 bits, and what a step of each row stands for.
 fn round_rows(g: &mut Graph, x: &str) -> (Value, Value) {
-    let (axis, step, least) =
-        (g.ints(&[-1], &[1]), g.floats(&[1.0 / STEPS], &[]), g.floats(&[SCALE_MIN], &[]));
+    let (axis, step, least) = (g.ints(&[-1], &[1]), g.floats(&[1.0 / STEPS], &[]), g.floats(&[SCALE_MIN], &[]));
     let middle = g.floats(&[f32::from(MIDDLE)], &[]);
     let sizes = g.op("Abs", &[x], &[]);
     let most = g.op("ReduceMax", &[&sizes, &axis], &[("keepdims", Attribute::Int(1))]);
