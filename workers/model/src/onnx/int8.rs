@@ -52,7 +52,13 @@ impl Int8 {
         let (mut weights, mut offset) = (BTreeMap::new(), 0);
         for spec in arch::tensors(config).into_iter().filter(|spec| spec.role == Role::Linear) {
             let [outputs, inputs] = spec.shape[..] else { continue };
-            let (values, scales) = round(&source.read_f32(&spec.name, &spec.shape)?, outputs, inputs);
+            let weight = source.read_f32(&spec.name, &spec.shape)?;
+            // Rounded, what is no number would be one.
+            if !weight.iter().all(|value| value.is_finite()) {
+                let detail = format!("tensor {} has values that are no finite numbers", spec.name);
+                return Err(ModelError::weights(&dir.join(FILE), detail));
+            }
+            let (values, scales) = round(&weight, outputs, inputs);
             file.write_all(&values).map_err(ModelError::io("write", &path))?;
             let length = values.len() as u64;
             let values = External {
@@ -134,5 +140,19 @@ mod tests {
             let found = f32::from(values[input * 3 + output].cast_signed()) * scales[output];
             assert!((found - expected).abs() <= scales[output] / 2.0, "{place}: {found} for {expected}");
         }
+    }
+
+    #[test]
+    fn weights_that_are_no_numbers_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        crate::parity::make(dir.path(), crate::tiny_base::Kind::Qwen3).unwrap();
+        let path = dir.path().join(FILE);
+        let name = arch::layer_key(0, "mlp.up_proj.weight");
+        let at = WeightsFile::open(&path).unwrap().info(&name).unwrap().offset as usize;
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[at..at + 4].fill(0xff);
+        std::fs::write(&path, bytes).unwrap();
+        let refused = crate::onnx::int8_engine_graph(dir.path(), crate::onnx::Attention::Grouped, "int8").unwrap_err();
+        assert!(refused.to_string().contains(&name), "{refused}");
     }
 }
