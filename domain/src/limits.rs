@@ -37,9 +37,9 @@ pub const JSON_VALUE_DEPTH_MAX: usize = 100;
 /// parsed takes about 16 times its text at most.
 pub const JSON_BYTES_PER_PART: usize = 4;
 
-/// Parts that JSON may have however short its text is: 32 MiB as it is parsed, at most three times as much as canonical objects.
-/// Enough for a short array of half a million digits, or 100,000 small objects.
-pub const JSON_PARTS_FREE: usize = 512 * 1024;
+/// Parts that JSON may have however short its text is: 16 MiB as it is parsed, at most five times as much as canonical objects or as
+/// steps. Enough for a short array of a quarter of a million digits, or 50,000 small objects.
+pub const JSON_PARTS_FREE: usize = 256 * 1024;
 
 /// Bytes of a record (a line, mostly) that an importer parses in memory; a larger one is walked on its source.
 pub const IMPORT_RECORD_BYTES_IN_MEMORY: usize = 8 * 1024 * 1024;

@@ -3,7 +3,7 @@
 use super::clean::{drop_nul, drop_nul_in_object};
 use super::json::Json;
 use super::look::Look;
-use crate::formats::report::{SinkError, TraceSink};
+use crate::formats::report::{ISSUES_LISTED_MAX, SinkError, TraceSink};
 use crate::limits::{EXTERNAL_ID_CHARS_MAX, SPANS_PER_TRACE_MAX, STEPS_PER_TRACE_MAX};
 use crate::trace::{Role, Span, Step, TraceHead};
 
@@ -118,19 +118,25 @@ pub(crate) struct Out<'o> {
     pub(crate) nul: bool,
     /// Whether any was dropped.
     pub(crate) nul_dropped: bool,
-    /// Warnings on the value taken now.
+    /// Warnings on the value taken now: as many as a report lists.
     pub(crate) warnings: Vec<Bad>,
+    /// How many more there were.
+    pub(crate) unlisted: u64,
 }
 
 impl<'o> Out<'o> {
     pub(crate) fn new(target: Target<'o>) -> Self {
         let (nul, nul_dropped) = (false, false);
-        Self { target, steps: 0, spans: 0, conversation: false, nul, nul_dropped, warnings: Vec::new() }
+        Self { target, steps: 0, spans: 0, conversation: false, nul, nul_dropped, warnings: Vec::new(), unlisted: 0 }
     }
 
     /// Notes what was changed or left out.
     pub(crate) fn warn(&mut self, field: impl Into<String>, message: impl Into<String>) {
-        self.warnings.push(Bad::new(field, message));
+        if self.warnings.len() < ISSUES_LISTED_MAX {
+            self.warnings.push(Bad::new(field, message));
+        } else {
+            self.unlisted += 1;
+        }
     }
 
     /// Takes the next step.

@@ -168,6 +168,7 @@ impl<'r> Values<'r> {
         for warning in out.warnings.drain(..) {
             self.report.warnings.push(issue(place, warning));
         }
+        self.report.warnings.count = self.report.warnings.count.saturating_add(out.unlisted);
         if let Err(bad) = good {
             return self.fault_at(place, bad);
         }
