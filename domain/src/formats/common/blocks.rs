@@ -6,6 +6,7 @@
 use super::content::{self, is_part};
 use super::json::{Json, into_map};
 use super::tool_input::tool_input;
+use crate::formats::report::ISSUES_LISTED_MAX;
 use serde_json::{Map, Value};
 
 /// What a content holds.
@@ -184,7 +185,9 @@ impl Blocks {
 }
 
 fn warn_unknown(kinds: Vec<String>, warnings: &mut Vec<String>) {
-    for kind in kinds {
+    // A report lists no more, and a content may have a quarter of a million of them.
+    let listed = ISSUES_LISTED_MAX.saturating_sub(warnings.len());
+    for kind in kinds.into_iter().take(listed) {
         let shown: String = kind.chars().take(40).collect();
         warnings.push(format!("a part of the unknown type {shown:?} was replaced by [file]"));
     }

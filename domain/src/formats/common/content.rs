@@ -4,6 +4,7 @@
 //! kept apart: it is no part of what was said.
 
 use super::json::Json;
+use crate::formats::report::ISSUES_LISTED_MAX;
 
 /// What a content holds.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub(crate) struct Content {
     pub(crate) text: String,
     /// Reasoning found among the parts.
     pub(crate) reasoning: Option<String>,
-    /// Types of parts that are unknown and left a mark.
+    /// Types of parts that are unknown and left a mark, as many as a report lists.
     pub(crate) unknown: Vec<String>,
 }
 
@@ -24,7 +25,9 @@ impl Content {
             Piece::Reasoning(text) => join(self.reasoning.get_or_insert_default(), &text),
             Piece::Unknown(kind) => {
                 join(&mut self.text, "[file]");
-                self.unknown.push(kind);
+                if self.unknown.len() < ISSUES_LISTED_MAX {
+                    self.unknown.push(kind);
+                }
             }
             Piece::Nothing => {}
         }
