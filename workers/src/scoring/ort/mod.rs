@@ -146,12 +146,13 @@ fn session(
         let file = tempfile::Builder::new().prefix("engine.").suffix(suffix).tempfile_in(checkpoint);
         file.map_err(ModelError::io("create a file in", checkpoint))
     };
-    let (weights, mut file) = (beside(".int8")?, beside(".onnx")?);
-    let name = weights.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let graph = match precision {
-        Precision::Int8 => onnx::int8_engine_graph(checkpoint, attention, &name)?,
-        Precision::Fp32 | Precision::Bf16 => onnx::engine_graph(checkpoint, attention)?,
+    // Held until the session has read it.
+    let weights = (precision == Precision::Int8).then(|| beside(".int8")).transpose()?;
+    let graph = match weights.as_ref().and_then(|weights| weights.path().file_name()) {
+        Some(name) => onnx::int8_engine_graph(checkpoint, attention, &name.to_string_lossy())?,
+        None => onnx::engine_graph(checkpoint, attention)?,
     };
+    let mut file = beside(".onnx")?;
     file.write_all(&graph).map_err(ModelError::io("write", file.path()))?;
     Ok(builder.commit_from_file(file.path())?)
 }
