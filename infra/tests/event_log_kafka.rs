@@ -5,6 +5,7 @@
 mod event_log_support;
 
 use event_log_support::{Clients, PARTITIONS, PATIENCE, record};
+use futures::future::join_all;
 use rdkafka::admin::{
     AdminClient, AdminOptions, AlterConfig, NewPartitions, NewTopic, ResourceSpecifier, TopicReplication,
 };
@@ -170,6 +171,11 @@ async fn brokers_killed_under_load_lose_nothing_acknowledged() {
     let mut settings = KafkaSettings::new(cluster.bootstrap(), "killed");
     settings.replication = 3;
     settings.min_insync_replicas = Some(2);
+    // Any of the three may be asked about a topic just made, also one that has not heard of it.
+    let opening = (0..8).map(|new| KafkaSettings { topic: format!("new-{new}"), ..settings.clone() });
+    for opened in join_all(opening.map(|settings| KafkaLog::open(settings, PARTITIONS))).await {
+        opened.unwrap();
+    }
     let log = Arc::new(KafkaLog::open(settings, PARTITIONS).await.unwrap());
     let clients = Clients::start(log, CLIENTS);
     for broker in 1..=2 {

@@ -4,7 +4,7 @@ use super::super::LogError;
 use super::error::{self, no_answer};
 use super::query::{Query, Topic};
 use super::settings::{KafkaSettings, MESSAGE_BYTES_MAX, QUERY_TIMEOUT};
-use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, ResourceSpecifier, TopicReplication};
+use rdkafka::admin::{AdminClient, AdminOptions, ConfigResource, NewTopic, ResourceSpecifier, TopicReplication};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::error::RDKafkaErrorCode;
 use std::time::Duration;
@@ -97,18 +97,9 @@ async fn check(
     settings: &KafkaSettings,
     name: &str,
 ) -> Result<(), LogError> {
-    let options = AdminOptions::new().request_timeout(Some(QUERY_TIMEOUT));
-    let answers = admin
-        .describe_configs([&ResourceSpecifier::Topic(name)], &options)
-        .await
-        .map_err(|error| error::asking(&error))?;
-    let resource = match answers.into_iter().next() {
-        Some(Ok(resource)) => resource,
-        Some(Err(code)) => return Err(LogError::Unavailable(format!("the topic {name} cannot be examined: {code}"))),
-        None => return Err(no_answer("the topic's configuration", QUERY_TIMEOUT)),
-    };
+    let told = await_configuration(admin, name).await?;
     for (key, wanted) in settings.topic_config() {
-        let found = resource.get(key).and_then(|entry| entry.value.as_deref()).unwrap_or("nothing");
+        let found = told.get(key).and_then(|entry| entry.value.as_deref()).unwrap_or("nothing");
         let fits = match key {
             // Larger does no harm.
             "max.message.bytes" => found.parse::<usize>().is_ok_and(|bytes| bytes >= MESSAGE_BYTES_MAX),
@@ -123,4 +114,30 @@ async fn check(
         }
     }
     Ok(())
+}
+
+/// The topic's configuration, once a broker tells it.
+///
+/// Any broker may be asked, also one that has not heard of a topic just made, or that is just back. It answers with an error
+/// for the topic, which the client drops: what arrives is a configuration without entries, and says nothing about the topic.
+async fn await_configuration(
+    admin: &AdminClient<DefaultClientContext>,
+    name: &str,
+) -> Result<ConfigResource, LogError> {
+    let options = AdminOptions::new().request_timeout(Some(QUERY_TIMEOUT));
+    let deadline = Instant::now() + MAKING_TIMEOUT;
+    loop {
+        let answers = admin
+            .describe_configs([&ResourceSpecifier::Topic(name)], &options)
+            .await
+            .map_err(|error| error::asking(&error))?;
+        match answers.into_iter().next() {
+            Some(Ok(told)) if !told.entries.is_empty() => return Ok(told),
+            Some(Ok(_)) | None if Instant::now() < deadline => tokio::time::sleep(MAKING_POLL).await,
+            Some(Ok(_)) | None => return Err(no_answer("the topic's configuration", MAKING_TIMEOUT)),
+            Some(Err(code)) => {
+                return Err(LogError::Unavailable(format!("the topic {name} cannot be examined: {code}")));
+            }
+        }
+    }
 }
