@@ -166,14 +166,19 @@ impl Blocks {
 
     fn said(&mut self, kind: &str, block: Json) {
         self.cited |= matches!(block.get("citations"), Some(Json::List(items)) if !items.is_empty());
+        let is_part = matches!(block, Json::Object(_) | Json::Text(_));
         let content = content::message(Json::List(vec![block]));
         warn_unknown(content.unknown, &mut self.warnings);
         if let Some(reasoning) = content.reasoning {
             self.pieces.push(Piece::Reasoning(reasoning));
-        } else if matches!(kind, "" | "text" | "input_text" | "output_text" | "refusal") {
+        } else if is_part && matches!(kind, "" | "text" | "input_text" | "output_text" | "refusal") {
             self.pieces.push(Piece::Text(content.text));
         } else if !content.text.is_empty() {
-            self.pieces.push(Piece::Mark(content.text));
+            match self.pieces.last_mut() {
+                // A list of numbers is as long as it likes, and a piece takes a hundred times what a number does.
+                Some(Piece::Mark(before)) if !is_part => content::join(before, &content.text),
+                _ => self.pieces.push(Piece::Mark(content.text)),
+            }
         }
     }
 
@@ -247,6 +252,12 @@ mod tests {
             [Piece::Result(answer)] => answer.text.clone(),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn what_is_no_part_is_marked_in_one_piece() {
+        let found = of(r#"[1,2,[3],{"type":"image"},true]"#);
+        assert_eq!(found.pieces, [Piece::Mark("[file]\n[file]\n[file]".into()), Piece::Mark("[image]\n[file]".into())]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Content {
 }
 
 /// Joins by a line feed. Empty parts count for nothing.
-fn join(text: &mut String, more: &str) {
+pub(super) fn join(text: &mut String, more: &str) {
     if !text.is_empty() && !more.is_empty() {
         text.push('\n');
     }
