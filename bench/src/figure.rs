@@ -99,6 +99,9 @@ struct Figure {
     peer_value: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ratio: Option<f64>,
+    /// Where it was measured, if not at the file's commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -108,15 +111,21 @@ struct Results {
     figures: Vec<Figure>,
 }
 
-/// Puts the measured figures into the file.
+/// Puts the measured figures into the file. What the file has of another commit stays, with that commit beside it: all jobs
+/// together take an hour, and few changes concern more than one. What it has of another machine goes.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(crate) fn keep(path: &Path, machine: &Machine, measured: &[Measured]) -> anyhow::Result<()> {
     let before = std::fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Results>(&bytes).ok());
-    let mut figures = before
-        .filter(|before| before.commit == machine.commit && before.machine == machine.description)
-        .map_or_else(Vec::new, |before| before.figures);
+    let before = before.filter(|before| before.machine == machine.description);
+    let mut figures = before.map_or_else(Vec::new, |before| {
+        let of_then = |figure: Figure| {
+            let commit = figure.commit.unwrap_or_else(|| before.commit.clone());
+            Figure { commit: Some(commit).filter(|commit| *commit != machine.commit), ..figure }
+        };
+        before.figures.into_iter().map(of_then).collect()
+    });
     // Three digits after the point are more than any of these repeats to; what is far smaller keeps three of its own.
     let short = |value: f64| match value.abs() {
         size if size >= 0.1 || size == 0.0 => (value * 1000.0).round() / 1000.0,
@@ -132,6 +141,7 @@ pub(crate) fn keep(path: &Path, machine: &Machine, measured: &[Measured]) -> any
             peer: figure.peer.as_ref().map(|peer| peer.name.clone()),
             peer_value: figure.peer.as_ref().map(|peer| short(peer.value)),
             ratio: figure.ratio().map(short),
+            commit: None,
         };
         match figures.iter_mut().find(|known| known.name == figure.name) {
             Some(known) => *known = figure,
@@ -162,25 +172,36 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_one_commit_add_up_and_another_commit_begins_anew() {
+    fn figures_of_a_machine_add_up_and_those_of_an_earlier_commit_say_so() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.json");
-        let of = |commit: &str| Machine { commit: commit.to_owned(), description: "here".to_owned() };
-        keep(&path, &of("a"), &[SPEED.is(1.0, ""), SIZE.is(2.00049, "")]).unwrap();
-        keep(&path, &of("a"), &[SPEED.is(3.0, "")]).unwrap();
-        assert_eq!(
-            read(&path),
-            serde_json::json!({"commit": "a", "machine": "here", "figures": [
-                {"name": "speed", "value": 3.0, "unit": "1/s", "better": "higher"},
-                {"name": "size", "value": 2.0, "unit": "MB", "better": "lower"},
-            ]})
-        );
-        keep(&path, &of("b"), &[SIZE.is(4.0, "").beside("other 1", 6.0)]).unwrap();
-        assert_eq!(
-            read(&path)["figures"],
-            serde_json::json!([{"name": "size", "value": 4.0, "unit": "MB", "better": "lower",
-                "peer": "other 1", "peer_value": 6.0, "ratio": 1.5}])
-        );
+        let of = |commit: &str, machine: &str| Machine { commit: commit.to_owned(), description: machine.to_owned() };
+        keep(&path, &of("a", "here"), &[SPEED.is(1.0, ""), SIZE.is(2.00049, "")]).unwrap();
+        keep(&path, &of("a", "here"), &[SPEED.is(3.0, "")]).unwrap();
+        let [speed, size] = [
+            serde_json::json!({"name": "speed", "value": 3.0, "unit": "1/s", "better": "higher"}),
+            serde_json::json!({"name": "size", "value": 2.0, "unit": "MB", "better": "lower"}),
+        ];
+        assert_eq!(read(&path), serde_json::json!({"commit": "a", "machine": "here", "figures": [speed, size]}));
+        let beside = serde_json::json!({"name": "size", "value": 4.0, "unit": "MB", "better": "lower",
+            "peer": "other 1", "peer_value": 6.0, "ratio": 1.5});
+        let mut earlier = speed.clone();
+        earlier["commit"] = "a".into();
+        for _ in 0..2 {
+            keep(&path, &of("b", "here"), &[SIZE.is(4.0, "").beside("other 1", 6.0)]).unwrap();
+            assert_eq!(
+                read(&path),
+                serde_json::json!({"commit": "b", "machine": "here", "figures": [earlier, beside]})
+            );
+        }
+        keep(&path, &of("a", "here"), &[]).unwrap();
+        assert_eq!(read(&path)["figures"][0], speed);
+        keep(&path, &of("b", "there"), &[SIZE.is(4.0, "").beside("other 1", 6.0)]).unwrap();
+        assert_eq!(read(&path)["figures"], serde_json::json!([beside]));
+    }
+
+    #[test]
+    fn better_is_more_than_once_as_good() {
         assert_eq!(SPEED.is(4.0, "").beside("other", 2.0).ratio(), Some(2.0));
     }
 }
