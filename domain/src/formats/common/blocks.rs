@@ -109,6 +109,9 @@ fn part_text(part: Json, warnings: &mut Vec<String>) -> String {
 
 impl Blocks {
     fn take(&mut self, block: Json) {
+        if is_stray(&block) {
+            return stray(&block, &mut self.pieces, &mut self.warnings);
+        }
         let kind = match &block {
             Json::Text(_) => "text".to_owned(),
             _ => block.get("type").and_then(Json::as_text).unwrap_or("").to_owned(),
@@ -166,19 +169,14 @@ impl Blocks {
 
     fn said(&mut self, kind: &str, block: Json) {
         self.cited |= matches!(block.get("citations"), Some(Json::List(items)) if !items.is_empty());
-        let is_part = matches!(block, Json::Object(_) | Json::Text(_));
         let content = content::message(Json::List(vec![block]));
         warn_unknown(content.unknown, &mut self.warnings);
         if let Some(reasoning) = content.reasoning {
             self.pieces.push(Piece::Reasoning(reasoning));
-        } else if is_part && matches!(kind, "" | "text" | "input_text" | "output_text" | "refusal") {
+        } else if matches!(kind, "" | "text" | "input_text" | "output_text" | "refusal") {
             self.pieces.push(Piece::Text(content.text));
         } else if !content.text.is_empty() {
-            match self.pieces.last_mut() {
-                // A list of numbers is as long as it likes, and a piece takes a hundred times what a number does.
-                Some(Piece::Mark(before)) if !is_part => content::join(before, &content.text),
-                _ => self.pieces.push(Piece::Mark(content.text)),
-            }
+            self.pieces.push(Piece::Mark(content.text));
         }
     }
 
@@ -186,6 +184,21 @@ impl Blocks {
         let content = content::message(content);
         warn_unknown(content.unknown, &mut self.warnings);
         content.text
+    }
+}
+
+/// Whether it is nothing that a content is made of: a number, a boolean, a list.
+pub(crate) fn is_stray(item: &Json) -> bool {
+    !matches!(item, Json::Object(_) | Json::Text(_) | Json::Null)
+}
+
+/// Marks what is nothing that a content is made of. All in a row are one piece: there may be a quarter of a million of them, and a
+/// piece takes a hundred times what a number does.
+pub(crate) fn stray(item: &Json, pieces: &mut Vec<Piece>, warnings: &mut Vec<String>) {
+    warn_unknown(vec![item.kind().to_owned()], warnings);
+    match pieces.last_mut() {
+        Some(Piece::Mark(before)) => content::join(before, "[file]"),
+        _ => pieces.push(Piece::Mark("[file]".to_owned())),
     }
 }
 

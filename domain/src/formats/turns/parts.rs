@@ -1,7 +1,7 @@
 //! Parts of a message's content, of any dialect.
 
 use super::{ai_sdk, calls, gemini, otel_parts};
-use crate::formats::common::blocks::{Answer, Piece, blocks, result_text};
+use crate::formats::common::blocks::{Answer, Piece, blocks, is_stray, result_text, stray};
 use crate::formats::common::content::is_part;
 use crate::formats::common::json::Json;
 
@@ -47,6 +47,9 @@ pub(super) fn is_known_part(item: &Json) -> bool {
 }
 
 fn take(item: &Json, found: &mut Parts, warnings: &mut Vec<String>) {
+    if is_stray(item) {
+        return stray(item, &mut found.pieces, warnings);
+    }
     let piece = bedrock(item)
         .map(|held| bedrock_piece(held, warnings))
         .or_else(|| ai_sdk::piece(item, warnings))
