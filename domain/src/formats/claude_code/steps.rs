@@ -162,6 +162,8 @@ impl Writer<'_, '_> {
                 }
                 if open.pieces.is_empty() {
                     self.open.remove(&key);
+                    // A line that only repeats others has no piece. It must not unite them all again, to find nothing.
+                    self.lines.entry(key).and_modify(Vec::clear);
                 }
                 pieces
             }
