@@ -79,7 +79,7 @@ codes! {
     TitleIsOwn = "title_is_own", 422, "The trace has a title of its own";
     /// There are too few pairs to train on.
     TooFewPairs = "too_few_pairs", 422, "Too few pairs to train on";
-    /// The base model is not on this machine and cannot be fetched.
+    /// The base model is not on the machine that trains, or cannot be used there.
     UnknownBaseModel = "unknown_base_model", 422, "The base model is not available";
     /// `limit`, `offset` or a cursor is out of range.
     BadLimit = "bad_limit", 422, "Page limit or offset out of range";

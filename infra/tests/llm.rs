@@ -276,7 +276,8 @@ impl Journal for Memory {
         Ok(self.0.lock().unwrap().get(&digest).map(|(replies, answer)| match (answer, replies.as_slice()) {
             (Some(_), [.., last]) => Kept::Answered(last.clone()),
             (None, [first]) => Kept::Malformed(first.clone()),
-            (_, replies) => Kept::MalformedTwice(replies[0].clone()),
+            (_, [first, .., last]) => Kept::MalformedTwice(Reply { stop: last.stop, ..first.clone() }),
+            (_, []) => unreachable!("a kept call has a reply"),
         }))
     }
 
@@ -303,6 +304,23 @@ async fn a_question_in_the_journal_is_not_asked_again_also_when_it_was_mended() 
     let kept = journal.0.lock().unwrap().values().next().cloned().unwrap();
     assert_eq!(kept.0.len(), 2);
     assert_eq!(kept.1, Some(serde_json::from_str(GOOD).unwrap()));
+}
+
+/// As it was said the first time, so that a job that is taken up again does what it would have done.
+#[tokio::test]
+async fn a_repair_that_was_declined_is_declined_when_found_in_the_journal() {
+    let server = LlmServer::start(|asked| match asked.number {
+        0 => Answer::says("no JSON"),
+        _ => Answer::declines(),
+    })
+    .await;
+    let llm = model(&server, "hosted_vllm/m");
+    let journal = Memory::default();
+    for _ in 0..2 {
+        let refused = ask(&*llm, &Budget::unbounded(), &journal, call(), |_| Ok(())).await;
+        assert!(matches!(refused, Err(LlmError::Declined { .. })), "{refused:?}");
+    }
+    assert_eq!(server.asked().len(), 2);
 }
 
 #[tokio::test]

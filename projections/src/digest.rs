@@ -11,7 +11,7 @@ pub struct TableDigest {
     /// Its number of rows.
     pub rows: i64,
     /// The sum of a 64-bit hash of each row: the same for the same rows in any order. It tells bugs apart from equality;
-    /// it is no defence against forgery, which the log's hash chain is for.
+    /// it is no defence against forgery.
     pub sum: String,
 }
 

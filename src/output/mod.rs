@@ -3,6 +3,7 @@
 mod exit;
 mod json;
 pub(crate) mod progress;
+pub(crate) mod screen;
 mod table;
 mod time;
 
@@ -28,9 +29,13 @@ pub(crate) fn note(text: impl std::fmt::Display) {
 /// A text that a terminal shows and does not obey: traces, titles and answers of servers are other people's, and may hold sequences
 /// that move the cursor, rename the window or hide text.
 fn harmless(text: &str) -> String {
-    let shown =
-        |char: char| if char.is_control() && !matches!(char, '\n' | '\t') { char::REPLACEMENT_CHARACTER } else { char };
-    text.chars().map(shown).collect()
+    let orders = |char: char| match char {
+        '\n' | '\t' => false,
+        // These turn the direction of what follows, so that a line reads as another one.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        char => char.is_control(),
+    };
+    text.chars().map(|char| if orders(char) { char::REPLACEMENT_CHARACTER } else { char }).collect()
 }
 
 #[cfg(test)]
@@ -40,5 +45,6 @@ mod tests {
     #[test]
     fn what_is_printed_gives_no_orders_to_a_terminal() {
         assert_eq!(harmless("a\u{1b}]0;title\u{7}\tb\nc\u{9b}2J"), "a\u{fffd}]0;title\u{fffd}\tb\nc\u{fffd}2J");
+        assert_eq!(harmless("safe\u{202e}live\u{2066}"), "safe\u{fffd}live\u{fffd}");
     }
 }

@@ -69,7 +69,8 @@ async fn pause(stop: &CancellationToken, time: Duration) {
 /// Does one job, if there is one.
 async fn next(worker: &Arc<Worker>, stop: &CancellationToken) -> Result<bool, WorkerError> {
     let Some(found) = claim::candidate(worker).await? else { return Ok(false) };
-    let Some(job) = claim::claim(worker, found).await? else { return Ok(true) };
+    // What came first is to be seen in the read models in a moment; until then the same job would be proposed again.
+    let Some(job) = claim::claim(worker, found).await? else { return Ok(false) };
     let (leases, lease) = (worker.leases(), worker.lease_of(&job));
     if !leases.acquire(&lease).await? {
         return Ok(true);

@@ -32,7 +32,7 @@ use stash_infra::llm::LlmError;
 use stash_infra::subject_keys::{KeyError, SubjectKeys};
 use std::sync::Arc;
 use titles::{Survey, Titles};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use trace_ids::{Noted, TraceIds};
 
 /// Batches on their way from the reading thread to the sealer: one being made, one waiting, one being sealed.
@@ -83,7 +83,12 @@ pub struct Input {
     pub options: ReadOptions,
     /// What the caller calls the place they come from: traces in it that have no id are then known by their number in it.
     pub source: Option<String>,
+    /// Its turn among imports. Whoever reads the bytes holds it: a thread that reads goes on when the caller has hung up.
+    pub turn: Option<Turn>,
 }
+
+/// A permit to read an import, given back when nobody holds it any more.
+pub type Turn = Arc<OwnedSemaphorePermit>;
 
 /// An import that is ready to be appended.
 #[derive(Debug)]
@@ -170,7 +175,13 @@ impl Importer {
         let Some(required) = &self.titles else { return Ok(Titles::new()) };
         let mut survey = Survey::new(TraceIds::new(owner, command, source));
         let bytes = input.bytes.again().map_err(ReadError::Io)?;
-        let again = Input { bytes, format: input.format.clone(), options: input.options, source: None };
+        let again = Input {
+            bytes,
+            format: input.format.clone(),
+            options: input.options,
+            source: None,
+            turn: input.turn.clone(),
+        };
         read_batches(again, self.redactor.clone(), &mut survey).await?;
         survey.titles(&self.pool, owner, required).await
     }
@@ -231,7 +242,7 @@ async fn read_batches(input: Input, redactor: Redactor, taker: &mut impl TakesBa
 
 /// Checks and then reads the input, on a blocking thread.
 fn read(input: Input, redactor: &Redactor, sender: mpsc::Sender<Batch>) -> Result<Report, ImportError> {
-    let Input { mut bytes, format, options, .. } = input;
+    let Input { mut bytes, format, options, turn: _turn, .. } = input;
     // It may have been read before, for what an import needs to know first.
     bytes.rewind().map_err(ReadError::Io)?;
     let checked = formats::check(&format, &mut bytes, options)?;

@@ -70,8 +70,8 @@ impl Pieces {
 
 impl TraceSink for Pieces {
     fn begin(&mut self, head: TraceHead) -> Result<(), SinkError> {
-        // Ids, title and a typical metadata object; larger metadata is bounded by the reader.
-        self.push(Piece::Begin(head), 1024)
+        let bytes = head_bytes(&head);
+        self.push(Piece::Begin(head), bytes)
     }
 
     fn step(&mut self, step: Step) -> Result<(), SinkError> {
@@ -94,17 +94,26 @@ impl TraceSink for Pieces {
     }
 }
 
+/// Roughly the bytes of what stands above the steps, in memory and in a record.
+fn head_bytes(head: &TraceHead) -> usize {
+    let texts = [&head.external_id, &head.title];
+    texts.into_iter().flatten().map(String::len).sum::<usize>() + json_bytes(&head.metadata) + 512
+}
+
 /// Roughly the bytes of a step, in memory and in a frame.
 pub(super) fn step_bytes(step: &Step) -> usize {
+    let texts = [Some(&step.content), step.tool_name.as_ref(), step.tool_call_id.as_ref()];
     let objects = [&step.tool_input, &step.metadata];
-    step.content.len() + objects.into_iter().flatten().map(json_bytes).sum::<usize>() + 256
+    texts.into_iter().flatten().map(String::len).sum::<usize>()
+        + objects.into_iter().flatten().map(json_bytes).sum::<usize>()
+        + 256
 }
 
 /// Roughly the bytes of a span, in memory and in a frame.
 pub(super) fn span_bytes(span: &Span) -> usize {
-    [&span.input, &span.output].into_iter().flatten().map(String::len).sum::<usize>()
-        + 4 * span.step_indices.len()
-        + 256
+    let names = [Some(&span.id), span.parent_id.as_ref(), Some(&span.name), span.kind.as_ref()];
+    let texts = names.into_iter().chain([span.input.as_ref(), span.output.as_ref()]);
+    texts.flatten().map(String::len).sum::<usize>() + 4 * span.step_indices.len() + 256
 }
 
 /// Roughly the bytes of a judgment, in memory and in a frame.
@@ -136,4 +145,71 @@ fn json_bytes(object: &serde_json::Map<String, serde_json::Value>) -> usize {
         }
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Map, Value};
+
+    /// A megabyte, wherever a piece can hold it.
+    fn large() -> Vec<Piece> {
+        let text = || "x".repeat(1 << 20);
+        let object = || Map::from_iter([("a".to_owned(), Value::Array(vec![Value::String(text())]))]);
+        let head = |title, metadata| Piece::Begin(TraceHead { external_id: None, title, metadata });
+        let step = || Step {
+            role: stash_domain::trace::Role::Tool,
+            content: String::new(),
+            tool_name: None,
+            tool_input: None,
+            tool_call_id: None,
+            metadata: None,
+        };
+        let span = || Span {
+            id: "s".to_owned(),
+            parent_id: None,
+            name: String::new(),
+            kind: None,
+            start_ns: 0,
+            end_ns: 0,
+            input: None,
+            output: None,
+            step_indices: Vec::new(),
+        };
+        vec![
+            head(Some(text()), Map::new()),
+            head(None, object()),
+            Piece::Step(Step { content: text(), ..step() }),
+            Piece::Step(Step { tool_name: Some(text()), ..step() }),
+            Piece::Step(Step { tool_call_id: Some(text()), ..step() }),
+            Piece::Step(Step { tool_input: Some(object()), ..step() }),
+            Piece::Step(Step { metadata: Some(object()), ..step() }),
+            Piece::Span(Span { id: text(), ..span() }),
+            Piece::Span(Span { parent_id: Some(text()), ..span() }),
+            Piece::Span(Span { name: text(), ..span() }),
+            Piece::Span(Span { kind: Some(text()), ..span() }),
+            Piece::Span(Span { input: Some(text()), ..span() }),
+            Piece::Span(Span { output: Some(text()), ..span() }),
+        ]
+    }
+
+    #[test]
+    fn a_batch_is_sent_when_it_is_large_whatever_makes_it_so() {
+        for kind in 0..large().len() {
+            let (sender, mut batches) = mpsc::channel(100);
+            let mut pieces = Pieces::new(sender);
+            for _ in 0..10 {
+                match large().remove(kind) {
+                    Piece::Begin(head) => pieces.begin(head).unwrap(),
+                    Piece::Step(step) => pieces.step(step).unwrap(),
+                    Piece::Span(span) => pieces.span(span).unwrap(),
+                    Piece::Judgment(_) | Piece::End => unreachable!(),
+                }
+            }
+            pieces.finish().unwrap();
+            while let Ok(batch) = batches.try_recv() {
+                assert!(batch.len() <= 4, "kind {kind}: {} megabytes in a batch", batch.len());
+            }
+        }
+    }
 }

@@ -45,18 +45,19 @@ pub(crate) async fn receive(
 ) -> Result<Response, Problem> {
     let encoding = Encoding::of(headers)?;
     let held = body::read(state, headers, request.into_body()).await?;
-    let (bytes, body_bytes) = (held.bytes.clone(), held.bytes.len());
+    let body_bytes = held.bytes.len();
     let redactor = state.importer.redactor.clone();
     // Nothing compares requests without a key, and a span that comes again is told by itself.
     let is_compared = idempotency.has_key();
+    // The body goes with the work, and its room with it: a thread goes on when the caller has hung up.
     let work = move || {
-        let digest = if is_compared { Digest::of(&bytes) } else { Digest::of(&[]) };
-        let mut decoded = decode::decode(bytes, encoding, signal)?;
+        let digest = if is_compared { Digest::of(&held.bytes) } else { Digest::of(&[]) };
+        let mut decoded = decode::decode(held.bytes.clone(), encoding, signal)?;
         redactor.otel(&mut decoded.spans, &mut decoded.logs, &mut Counts::new());
-        Ok::<_, String>((digest, decoded))
+        Ok::<_, String>((digest, decoded, held))
     };
     let decoded = tokio::task::spawn_blocking(work).await.map_err(|_| Problem::internal(&"the server is stopping"))?;
-    let (digest, decoded) = decoded.map_err(|detail| Problem::new(Code::InvalidRequest, detail))?;
+    let (digest, decoded, _held) = decoded.map_err(|detail| Problem::new(Code::InvalidRequest, detail))?;
     let rejected = Rejected::of(&decoded);
     let command = state.begin(caller, idempotency, idempotency.digest_of_digest(digest)).await.map_err(not_taken)?;
     let position = if command.earlier.is_some() {

@@ -9,14 +9,15 @@
 //! 2. a trace that is not held is taken with the partner that costs training the fewest pairs (itself, for a pair within the
 //!    trace; one held already costs nothing more), ties by the seed's order;
 //! 3. one whose cheapest partner would leave less than half of all pairs to train is passed over;
-//! 4. where that passed over all of them, the walk is made again and asks for one pair left.
+//! 4. where that passed over all of them, the walk is made again and asks for the least that is trained on ([`PAIRS_MIN`]).
 //!
 //! Invariants:
 //! - no trace is on both sides, and at most one trace more than a tenth (rounded, at least one) is held;
-//! - whenever two pairs have no trace in common, both sides have pairs: in the second walk a trace of either pair can be taken
-//!   with its partner, since the other pair is left, and every step leaves at least one;
-//! - else all pairs train and there is no evaluation: never one on the training set.
+//! - whenever a pair has no trace in common with two others, both sides have pairs: in the second walk a trace of it can be taken
+//!   with its partner, since the others are left, and every step leaves enough;
+//! - else all pairs train and there is no evaluation: never one on the training set, and never too few to train on for one.
 
+use super::PAIRS_MIN;
 use super::frame::Split;
 use crate::ids::TraceId;
 use crate::seeded::Seeded;
@@ -34,9 +35,9 @@ pub fn split(pairs: &[PairTraces], seed: i64) -> Vec<Split> {
     let mut order: Vec<TraceId> = traces.into_iter().collect();
     Seeded::new(seed, "split").shuffle(&mut order);
     let walk = |train_min| Walk::new(pairs, &order, train_min).held();
-    let mut held = walk(pairs.len().div_ceil(2).max(1));
+    let mut held = walk(pairs.len().div_ceil(2).max(PAIRS_MIN));
     if held.is_empty() {
-        held = walk(1);
+        held = walk(PAIRS_MIN);
     }
     pairs
         .iter()

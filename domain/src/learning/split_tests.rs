@@ -20,9 +20,22 @@ fn one_trace_only_trains() {
 }
 
 #[test]
-fn two_independent_traces_give_one_side_each() {
-    let sides = split(&pairs_of(&[(1, 1), (2, 2)]), 0);
-    assert!(sides.contains(&Split::Train) && sides.contains(&Split::Eval));
+fn three_independent_traces_give_both_sides() {
+    for seed in 0..20 {
+        let sides = split(&pairs_of(&[(1, 1), (2, 2), (3, 3)]), seed);
+        assert_eq!((count(&sides, Split::Train), count(&sides, Split::Eval)), (2, 1));
+    }
+}
+
+#[test]
+fn what_would_be_too_little_to_train_on_all_trains() {
+    // Two findings; two good traces against two bad ones; a chain of three.
+    let grid = [(1, 3), (2, 4), (1, 4), (2, 3)];
+    for pairs in [&[(1, 1), (2, 2)][..], &grid, &[(1, 2), (2, 3), (3, 4)]] {
+        for seed in 0..20 {
+            assert_eq!(split(&pairs_of(pairs), seed), vec![Split::Train; pairs.len()]);
+        }
+    }
 }
 
 #[test]
@@ -56,10 +69,10 @@ fn pairs_across_traces_are_held_out_by_construction() {
     }
 }
 
-/// Whether two of the pairs have no trace in common: the only condition for a split.
+/// Whether a pair has no trace in common with as many others as are trained on: the only condition for a split.
 fn can_be_split(pairs: &[PairTraces]) -> bool {
     let disjoint = |a: &PairTraces, b: &PairTraces| a.0 != b.0 && a.0 != b.1 && a.1 != b.0 && a.1 != b.1;
-    pairs.iter().any(|one| pairs.iter().any(|other| disjoint(one, other)))
+    pairs.iter().any(|one| pairs.iter().filter(|other| disjoint(one, other)).count() >= PAIRS_MIN)
 }
 
 fn any_pairs() -> impl Strategy<Value = Vec<PairTraces>> {
@@ -84,6 +97,7 @@ proptest! {
         let traces: BTreeSet<TraceId> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
         prop_assert!(eval.len() <= target(traces.len()) + 1);
         prop_assert_eq!(!train.is_empty() && !eval.is_empty(), can_be_split(&pairs));
+        prop_assert!(count(&sides, Split::Train) >= pairs.len().min(PAIRS_MIN));
         if eval.is_empty() {
             prop_assert!(sides.iter().all(|side| *side == Split::Train));
         }

@@ -133,3 +133,18 @@ fn a_raw_nul_between_a_backslash_and_what_it_escapes_has_one_meaning() {
         good("openai_chat", walked_as_rows).into_iter().map(|trace| trace.steps[0].content.clone()).collect();
     assert_eq!(contents, ["a\"}", "d"]);
 }
+
+/// Ids of spans stand in an index, which takes no more than a fraction of a page.
+#[test]
+fn ids_of_spans_have_a_bound() {
+    let trace = |id: &str, parent: Option<&str>| {
+        let span = json!({"id": id, "parent_id": parent, "name": "n", "start_ns": 1, "end_ns": 2});
+        json!({"steps": [{"role": "user", "content": "hi"}], "spans": [span]}).to_string()
+    };
+    let (most, more) = ("ä".repeat(512), "ä".repeat(513));
+    assert_eq!(good("stash", trace(&most, None).as_bytes())[0].spans[0].id, most);
+    for bytes in [trace(&more, None), trace("s", Some(&more))] {
+        let said = bad("stash", bytes.as_bytes());
+        assert!(said.contains("the id of a span has more than 512 characters"), "{said}");
+    }
+}

@@ -24,7 +24,7 @@ pub enum Kept {
     Answered(Reply),
     /// A reply that was malformed; the repair was not answered yet.
     Malformed(Reply),
-    /// Malformed also after the repair.
+    /// Malformed also after the repair: the first reply, which ended as the last one did.
     MalformedTwice(Reply),
 }
 
@@ -108,6 +108,9 @@ where
             Err(_) => (llm.complete(&call, budget).await?, 1),
         },
         Some(Kept::Malformed(reply)) => (reply, 0),
+        Some(Kept::MalformedTwice(reply)) if reply.stop == Stop::Declined => {
+            return Err(LlmError::Declined { model: llm.model().to_owned() });
+        }
         Some(Kept::MalformedTwice(reply)) => {
             return Err(malformed(checked(&call, &reply, &check).err().unwrap_or_default()));
         }

@@ -1,8 +1,10 @@
 //! Where an export goes.
 
 use crate::cli::Remote;
+use crate::output::screen::Screen;
 use crate::output::{self, progress};
 use anyhow::Context as _;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 /// Which server, and where to.
@@ -21,7 +23,11 @@ impl To {
         let client = self.remote.client()?;
         let bar = progress::bytes("export", 0);
         let Some(to) = &self.output else {
-            return client.download(path, &mut tokio::io::stdout(), &bar).await.map(|_| ());
+            let out = tokio::io::stdout();
+            if std::io::stdout().is_terminal() {
+                return client.download(path, &mut Screen::new(out), &bar).await.map(|_| ());
+            }
+            return client.download(path, &mut { out }, &bar).await.map(|_| ());
         };
         let mut name = to.file_name().context("the output has no file name")?.to_owned();
         name.push(".part");

@@ -127,7 +127,8 @@ pub async fn claim(worker: &Worker, found: Candidate) -> Result<Option<Candidate
         expected: Expected::Version(found.version),
         events: vec![event.into()],
     };
-    let key = format!("claim/{attempt}/{}", worker.name);
+    // With the version: a claim that was void because something else was said in between is made anew, on what stands then.
+    let key = format!("claim/{attempt}/{}/{}", worker.name, found.version);
     match worker.say(found.owner, found.job, &key, vec![append]).await? {
         Said::Accepted => Ok(Some(Candidate { attempt, version: found.version + 1, ..found })),
         Said::Void => Ok(None),

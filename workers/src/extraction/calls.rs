@@ -112,7 +112,8 @@ impl<'a> LoggedCalls<'a> {
             Some(answer) => (finished.digest, answer.clone()),
             None => (
                 of_job(finished.digest, self.running.job.job, finished.replies.len()),
-                finished.replies.first().map_or(Value::Null, |first| json!({"reply": first.text, "stop": first.stop})),
+                // The last one says how it ended: a repair that was declined is so too when it is found again.
+                finished.replies.first().map_or(Value::Null, |first| json!({"reply": first.text, "stop": reply.stop})),
             ),
         };
         let frame = JudgeCallFrame {

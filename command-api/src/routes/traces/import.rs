@@ -3,7 +3,7 @@
 use crate::CommandState;
 use crate::dispatch::{Accepted, Command, Refused, submit_problem};
 use crate::import::spool::{Source, SpoolError};
-use crate::import::{ImportError, Input, Prepared, Summary};
+use crate::import::{ImportError, Input, Prepared, Summary, Turn};
 use crate::raw_body;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, header};
@@ -85,7 +85,7 @@ impl ImportQuery {
 
     fn input(self, bytes: Source, score_map: ScoreMap) -> Input {
         let options = ReadOptions { on_error: self.on_error, score_map, ..ReadOptions::default() };
-        Input { bytes, format: self.format, options, source: self.source }
+        Input { bytes, format: self.format, options, source: self.source, turn: None }
     }
 }
 
@@ -170,9 +170,11 @@ pub async fn handle(
 ) -> Result<Response, Refused> {
     let upload = receive(&state, &headers, request).await?;
     // Only now, so that callers who send slowly keep nobody waiting.
-    let turn = state.imports.acquire().await.map_err(|_| Problem::internal(&"imports are closed"))?;
+    let turn = state.imports.clone().acquire_owned().await.map_err(|_| Problem::internal(&"imports are closed"))?;
+    let turn = Turn::new(turn);
     let command = state.begin(&caller, &idempotency, idempotency.digest_of_digest(upload.digest)).await?;
-    let Opened { input, warning } = upload.open().await?;
+    let Opened { mut input, warning } = upload.open().await?;
+    input.turn = Some(turn.clone());
     let (owner, importer) = (caller.owner_id, &state.importer);
     if let Some(judged) = &command.earlier {
         let done = state.repeat(&caller, judged)?;

@@ -1,5 +1,6 @@
 -- Ratings that count, of traces and of actions that still exist, the newest $2, with what pairs need to know of their targets.
-SELECT a.annotation_id, a.trace_id, a.step_id, a.author_id, a.rating, a.updated_at, t.step_count, s.idx AS step_index,
+SELECT a.annotation_id, a.trace_id, a.step_id, a.author_id, a.rating, a.updated_at,
+    a.source IS NOT NULL AND a.version = 0 AS imported, t.step_count, s.idx AS step_index,
     s.tool_name IS NOT NULL AS is_call, CASE WHEN a.step_id IS NULL THEN t.trace_digest ELSE s.action_digest END AS digest
 FROM rm_annotations AS a
 JOIN rm_traces AS t ON t.owner_id = a.owner_id AND t.trace_id = a.trace_id

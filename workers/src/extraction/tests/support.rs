@@ -100,7 +100,8 @@ impl Calls for Memory {
         Ok(self.kept.lock().unwrap().get(&digest).map(|(replies, answer)| match (answer, replies.as_slice()) {
             (Some(_), [.., last]) => Kept::Answered(last.clone()),
             (None, [first]) => Kept::Malformed(first.clone()),
-            (_, replies) => Kept::MalformedTwice(replies[0].clone()),
+            (_, [first, .., last]) => Kept::MalformedTwice(Reply { stop: last.stop, ..first.clone() }),
+            (_, []) => unreachable!("a kept call has a reply"),
         }))
     }
 

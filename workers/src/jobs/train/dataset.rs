@@ -157,6 +157,7 @@ struct RatingRow {
     rating: i16,
     label_error: bool,
     updated_at: i64,
+    imported: bool,
 }
 
 async fn ratings(worker: &Worker, request: Request) -> Result<Vec<Rating>, Failure> {
@@ -171,6 +172,7 @@ async fn ratings(worker: &Worker, request: Request) -> Result<Vec<Rating>, Failu
             annotation_id: row.annotation_id.into(),
             target: TargetKey { trace_id: row.trace_id.into(), step_id: row.step_id.map(StepId) },
             author_id: row.author_id.into(),
+            imported: row.imported,
             rating: row.rating.into(),
             label_error: row.label_error,
             at: Timestamp(row.updated_at),

@@ -1,6 +1,6 @@
 -- Ratings of the selected traces and of their steps that still exist.
 SELECT annotation.annotation_id, annotation.trace_id, annotation.step_id, annotation.author_id, annotation.rating,
-    annotation.label_error, annotation.updated_at
+    annotation.label_error, annotation.updated_at, annotation.source IS NOT NULL AND annotation.version = 0 AS imported
 FROM rm_annotations AS annotation
 JOIN rm_reward_model_traces AS selected
     ON selected.owner_id = annotation.owner_id AND selected.trace_id = annotation.trace_id
