@@ -1,8 +1,8 @@
 //! The figures: their names, units and targets, and the file they are kept in.
 //!
 //! `results.json` is `{commit, machine, figures: [{name, value, unit, better}]}`; a figure that was measured beside another
-//! program's carries `peer`, `peer_value` and `ratio` too (how many times as good, whichever way is better). A run of some figures keeps the others of the same commit on the same
-//! machine and drops those of any other, so that one file never mixes two.
+//! program's carries `peer`, `peer_value` and `ratio` too (how many times as good, whichever way is better), and one that was not measured
+//! at the file's commit carries its own `commit`. A run of some figures keeps the others of the same machine and drops those of any other.
 
 use crate::machine::Machine;
 use anyhow::Context as _;

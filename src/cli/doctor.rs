@@ -2,7 +2,7 @@
 
 use crate::doctor::{self, State};
 use crate::output::{self, AlreadyTold};
-use crate::wiring::settings::{Overrides, load};
+use crate::wiring::settings::{Overrides, load_local};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// What to look at.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The data folder [default: STASH_DATA, else the user's data folder]
+    /// The data folder [default: STASH_DATA, else that of `make run`, else the user's data folder]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Address that `stash up` would answer on [default: STASH_LISTEN, else 127.0.0.1:8080]
@@ -22,7 +22,7 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(args: Args) -> anyhow::Result<()> {
-    let settings = load(Overrides { data: args.data.as_deref(), listen: args.listen })?;
+    let settings = load_local(Overrides { data: args.data.as_deref(), listen: args.listen })?;
     let findings = doctor::examine(&settings).await;
     let ill = findings.iter().any(|finding| finding.state == State::Broken);
     if args.json {

@@ -1,7 +1,7 @@
 //! Options and set-up of commands that work on the database of a data folder.
 
 use crate::wiring::Foundation;
-use crate::wiring::settings::{Overrides, load};
+use crate::wiring::settings::{Overrides, load_local};
 use stash_infra::postgres::Database;
 use stash_infra::telemetry;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ const FILTER: &str = "warn";
 /// Where to work.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Local {
-    /// The data folder of the Stash to work on [default: STASH_DATA, else the user's data folder]
+    /// The data folder of the Stash to work on [default: STASH_DATA, else that of `make run`, else the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// Print JSON, for scripts
@@ -23,7 +23,7 @@ pub(crate) struct Local {
 impl Local {
     /// Does the work on an opened foundation, and closes it again.
     pub(crate) async fn with<T>(&self, work: impl AsyncFnOnce(&Foundation) -> anyhow::Result<T>) -> anyhow::Result<T> {
-        let settings = load(Overrides { data: self.data.as_deref(), listen: None })?;
+        let settings = load_local(Overrides { data: self.data.as_deref(), listen: None })?;
         if std::env::var_os("RUST_LOG").is_some() {
             telemetry::init(&settings.telemetry.filter, settings.telemetry.format)?;
         } else {

@@ -14,11 +14,14 @@ const HEAD: &str = "\
 
 - Those about traces, annotations, models and exports talk to a server. Which one, and with which key: `STASH_URL` and
   `STASH_API_KEY`; what they leave open is read from `connection.json`, which `stash up` leaves in its data folder for the
-  user who runs it (`--data`, `STASH_DATA`, `./data`, or the default folder). The position of the last command is remembered
-  per server in `$XDG_STATE_HOME/stash/positions.json`, so that the next command sees what this one did.
+  user who runs it. The position of the last command is remembered per server in `$XDG_STATE_HOME/stash/positions.json`, so that
+  the next command sees what this one did. They speak plain HTTP; a server behind TLS is reached through a tunnel.
 - Those about users, keys, the log, projections and dead letters work on the database of a data folder (`--data`), whether a
   server runs on it or not, or on that of `DATABASE_URL`.
 - `stash eval` needs neither: it asks the language model of the settings about made-up cases.
+
+The data folder is that of `--data`, else of `STASH_DATA`, else that of `make run` (`data` in the folder where the command is run, if a
+server was started on it), else the user's. `stash up` and `stash serve` pass over the third.
 
 `--json` prints JSON for scripts; without it, tables, with times in your zone (`TZ`). Results go to standard output,
 everything about the work to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage.

@@ -10,7 +10,7 @@ pub(crate) struct Remote {
     /// The server's address [default: STASH_URL, else that of the Stash on this machine]
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Data folder of the Stash on this machine whose key to use [default: STASH_DATA, ./data, the user's data folder]
+    /// Data folder of the Stash on this machine whose key to use [default: STASH_DATA, else that of `make run`, else the user's data folder]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Print JSON, for scripts

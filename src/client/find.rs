@@ -1,9 +1,10 @@
 //! Which server, and with which key.
 //!
 //! `STASH_URL` and `STASH_API_KEY` win. What they leave open is read from `connection.json`, which `stash up` leaves in its data
-//! folder: the folder of `--data` or `STASH_DATA`, else `./data`, else the default one.
+//! folder: the folder of `--data` or `STASH_DATA`, else that of `make run`, else the default one.
 
 use super::Client;
+use crate::wiring::settings::{Overrides, load_local};
 use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 use std::fs::OpenOptions;
@@ -95,10 +96,6 @@ pub(crate) fn find(data: Option<&Path>, url: Option<&str>) -> anyhow::Result<Cli
 }
 
 fn connection_file(data: Option<&Path>) -> anyhow::Result<Option<ConnectionFile>> {
-    let settings = crate::wiring::settings::load(crate::wiring::settings::Overrides { data, listen: None })?;
-    let here = Path::new("data");
-    if data.is_none() && std::env::var_os("STASH_DATA").is_none() && ConnectionFile::path(here).is_file() {
-        return ConnectionFile::load(here);
-    }
+    let settings = load_local(Overrides { data, listen: None })?;
     ConnectionFile::load(&settings.data.folder)
 }

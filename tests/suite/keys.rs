@@ -1,8 +1,21 @@
 //! `stash keys` and `stash users`, with and without a running server.
 
-use crate::support::{Folder, Stash, run, run_json};
+use crate::support::{Folder, Stash, command, run, run_json};
 use reqwest::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
+
+/// Beside the `data` of `make run`, a command that names no folder means that one, not the user's.
+#[tokio::test]
+async fn a_command_beside_the_folder_of_make_run_works_on_it() {
+    let folder = Folder::new();
+    let stash = Stash::up(&folder.data()).await;
+    let mut create = command(&folder.data(), &["keys", "create", "--json"]);
+    create.env_remove("STASH_DATA").env("XDG_DATA_HOME", folder.path()).current_dir(folder.path());
+    let made = create.output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    stash.client(made["key"].as_str().unwrap()).get("traces").await.ok();
+}
 
 #[tokio::test]
 async fn keys_are_made_while_stash_is_down_and_while_it_is_up() {

@@ -108,15 +108,12 @@ impl Collector {
     /// [`CollectError`]; what was removed until then is gone.
     pub async fn collect(&self, grace: Duration) -> Result<Collected, CollectError> {
         self.catch_up().await?;
-        let (any, unreadable): (bool, bool) =
-            sqlx::query_as(include_str!("dead_letters.sql")).fetch_one(&self.pool).await?;
+        let unreadable: bool = sqlx::query_scalar(include_str!("dead_letters.sql")).fetch_one(&self.pool).await?;
         if unreadable {
             return Err(CollectError::Unreadable);
         }
         let mut collected = gc::collect(self.deps.store.as_ref(), self, self.clock.now(), grace).await?;
-        if !any {
-            self.erase(&mut collected).await?;
-        }
+        self.erase(&mut collected).await?;
         Ok(collected)
     }
 

@@ -113,3 +113,23 @@ async fn a_record_that_nobody_could_read_keeps_every_blob() {
     assert!(matches!(world.collected().await, Err(CollectError::Unreadable)));
     assert_eq!(world.blobs(a).await, before);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_put_aside_keeps_the_blobs_of_its_owner_and_of_nobody_else() {
+    let world = World::new().await;
+    let (a, b) = (owner(0), owner(1));
+    for owner in [a, b] {
+        world.import_blobs(owner, 1, &[1]).await;
+        world.append(&record(owner, 2, Expected::Any, vec![deleted(trace(owner, 1))])).await;
+    }
+    world.project(&world.log).await;
+    let aside = "INSERT INTO dead_letter VALUES (0, 1000000, $1, '{traces}', 'tests')";
+    sqlx::query(aside).bind(a.0).execute(world.system()).await.unwrap();
+    let before = world.blobs(a).await;
+    assert!(before > 0);
+    world.collected().await.unwrap();
+    assert_eq!((world.blobs(a).await, world.blobs(b).await), (before, 0));
+    sqlx::query("DELETE FROM dead_letter").execute(world.system()).await.unwrap();
+    world.collected().await.unwrap();
+    assert_eq!(world.blobs(a).await, 0);
+}

@@ -2,7 +2,7 @@
 
 use crate::bases::{Adding, Name, folder, hub};
 use crate::output::{self, progress};
-use crate::wiring::settings::{Overrides, load};
+use crate::wiring::settings::{Overrides, load_local};
 use anyhow::Context as _;
 use serde_json::json;
 use stash_model::base::Base;
@@ -18,7 +18,7 @@ pub(crate) struct Args {
     /// Put it in the place of a base of this name
     #[arg(long)]
     replace: bool,
-    /// The data folder to add it to: that of every machine that trains [default: STASH_DATA, else the user's data folder]
+    /// The data folder to add it to: that of every machine that trains [default: STASH_DATA, else that of `make run`, else the user's data folder]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Print JSON, for scripts
@@ -41,7 +41,7 @@ struct Origin {
 }
 
 pub(super) async fn run(args: Args) -> anyhow::Result<()> {
-    let settings = load(Overrides { data: args.data.as_deref(), listen: None })?;
+    let settings = load_local(Overrides { data: args.data.as_deref(), listen: None })?;
     let data = settings.data.folder;
     let adding = Adding::begin(&data, &args.name, args.replace)?;
     let from = match (&args.from.gguf, &args.from.folder, &args.from.hub) {

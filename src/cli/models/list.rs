@@ -4,7 +4,7 @@ use crate::cli::Remote;
 use crate::cli::remote::{number, text};
 use crate::output::{self, Table, local, shorten};
 use crate::wiring::bases;
-use crate::wiring::settings::{Overrides, load};
+use crate::wiring::settings::{Overrides, load_local};
 use serde_json::Value;
 use stash_model::config::ModelConfig;
 
@@ -60,7 +60,7 @@ pub(super) async fn run(args: Args) -> anyhow::Result<()> {
 }
 
 fn list_bases(args: &Args) -> anyhow::Result<()> {
-    let settings = load(Overrides { data: args.remote.data(), listen: None })?;
+    let settings = load_local(Overrides { data: args.remote.data(), listen: None })?;
     let folders = bases(&settings);
     let names = stash_workers::bases::list(&folders);
     if args.remote.json {
