@@ -77,6 +77,9 @@ pub const QUOTE_CONTEXT_CHARS_MAX: usize = 200;
 /// Characters of a name that a person gives to a thing (reward model, API key).
 pub const NAME_CHARS_MAX: usize = 200;
 
+/// Traces of one import: its answer names them all, so they are held in memory, about 100 bytes each.
+pub const TRACES_PER_IMPORT_MAX: u64 = 1_000_000;
+
 /// Characters of an external id.
 pub const EXTERNAL_ID_CHARS_MAX: usize = 512;
 

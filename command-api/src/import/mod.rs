@@ -24,6 +24,7 @@ use spool::Source;
 use stash_domain::events::TracesImported;
 use stash_domain::formats::{self, ReadError, ReadOptions, Report};
 use stash_domain::ids::{CommandId, ImportId, OwnerId, TraceId, made_by};
+use stash_domain::limits::TRACES_PER_IMPORT_MAX;
 use stash_domain::record::{Append, Expected, StreamId};
 use stash_domain::redaction::{RedactingSink, Redactor};
 use stash_infra::artifacts::ArtifactStore;
@@ -65,6 +66,9 @@ pub enum ImportError {
         titles::TITLED_TRACES_MAX
     )]
     TooManyTitles,
+    /// More traces than one answer can name.
+    #[error("the import has {0} traces, at most {TRACES_PER_IMPORT_MAX} are taken at once; send it in parts")]
+    TooManyTraces(u64),
     /// A frame cannot be written: a fault of ours.
     #[error("a trace cannot be written: {0}")]
     Frame(String),
@@ -240,12 +244,17 @@ async fn read_batches(input: Input, redactor: Redactor, taker: &mut impl TakesBa
     read
 }
 
+fn not_too_many(traces: u64) -> Result<(), ImportError> {
+    if traces > TRACES_PER_IMPORT_MAX { Err(ImportError::TooManyTraces(traces)) } else { Ok(()) }
+}
+
 /// Checks and then reads the input, on a blocking thread.
 fn read(input: Input, redactor: &Redactor, sender: mpsc::Sender<Batch>) -> Result<Report, ImportError> {
     let Input { mut bytes, format, options, turn: _turn, .. } = input;
     // It may have been read before, for what an import needs to know first.
     bytes.rewind().map_err(ReadError::Io)?;
     let checked = formats::check(&format, &mut bytes, options)?;
+    not_too_many(checked.traces)?;
     bytes.rewind().map_err(ReadError::Io)?;
     let mut pieces = Pieces::new(sender);
     // The format that `check` recognised, so that `auto` cannot decide otherwise the second time.
@@ -259,4 +268,16 @@ fn read(input: Input, redactor: &Redactor, sender: mpsc::Sender<Batch>) -> Resul
     };
     pieces.finish()?;
     Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_traces_than_an_answer_can_name_are_sent_in_parts() {
+        assert!(not_too_many(TRACES_PER_IMPORT_MAX).is_ok());
+        let refused = not_too_many(TRACES_PER_IMPORT_MAX + 1).unwrap_err();
+        assert!(refused.to_string().contains("send it in parts"), "{refused}");
+    }
 }

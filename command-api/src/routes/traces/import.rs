@@ -348,6 +348,7 @@ pub(crate) fn import_problem(error: ImportError) -> Problem {
         ImportError::Bundle(BundleError::TooManyBlobs) => {
             Problem::new(Code::TooLarge, format!("{error}; send it in parts"))
         }
+        error @ ImportError::TooManyTraces(_) => Problem::new(Code::TooLarge, error.to_string()),
         error @ ImportError::TooManyTitles => Problem::new(Code::BadImport, error.to_string()),
         ImportError::NoTitles(_) => Problem::new(
             Code::NotConfigured,

@@ -162,7 +162,7 @@ impl<'o> Out<'o> {
         if self.spans >= SPANS_PER_TRACE_MAX {
             return Err(Bad::new("", format!("the trace has more than {SPANS_PER_TRACE_MAX} spans; split it")).into());
         }
-        if [Some(&span.id), span.parent_id.as_ref()].into_iter().flatten().any(is_long_id) {
+        if [Some(span.id.as_str()), span.parent_id.as_deref()].into_iter().flatten().any(is_long_id) {
             let message = format!("the id of a span has more than {EXTERNAL_ID_CHARS_MAX} characters");
             return Err(Bad::new(format!("spans[{}].id", self.spans), message).into());
         }
@@ -189,7 +189,7 @@ impl<'o> Out<'o> {
             }
             self.nul_dropped |= drop_nul_in_object(&mut head.metadata);
         }
-        if head.external_id.as_ref().is_some_and(is_long_id) {
+        if head.external_id.as_deref().is_some_and(is_long_id) {
             return Err(Bad::new("id", format!("the id has more than {EXTERNAL_ID_CHARS_MAX} characters")));
         }
         Ok(())
@@ -220,6 +220,6 @@ fn drop_nul_in_step(step: &mut Step) -> bool {
 }
 
 /// Whether an id is too long to be looked up by: it could not stand in an index.
-fn is_long_id(id: &String) -> bool {
+fn is_long_id(id: &str) -> bool {
     id.chars().nth(EXTERNAL_ID_CHARS_MAX).is_some()
 }
