@@ -26,11 +26,8 @@ pub const STEP_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Steps of one trace.
 pub const STEPS_PER_TRACE_MAX: u32 = 2_000_000;
 
-/// Nesting of any JSON that we accept. serde_json itself refuses deeper than 128.
-pub const JSON_DEPTH_MAX: usize = 128;
-
 /// Nesting of one value inside a trace (tool input, metadata). Frames and exports wrap it in at most 8 levels more, and must
-/// stay readable at [`JSON_DEPTH_MAX`].
+/// stay readable by serde_json, which refuses more than 128.
 pub const JSON_VALUE_DEPTH_MAX: usize = 100;
 
 /// Bytes of JSON for each of its parts (values, keys) beyond [`JSON_PARTS_FREE`]. A part takes some 64 bytes of memory, so what is

@@ -67,8 +67,11 @@ async fn the_first_session_works_as_written() {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         run(&folder.data(), &arguments);
         if command.starts_with("import ") {
-            let traces = client.get("traces?limit=1").await.ok();
-            trace = traces["traces"][0]["id"].as_str().unwrap().to_owned();
+            // One that has a step 4, as the person who wrote it saw.
+            let traces = client.get("traces?limit=40").await.ok();
+            let mut traces = traces["traces"].as_array().unwrap().iter();
+            let long = traces.find(|trace| trace["step_count"].as_u64().unwrap() > 4).unwrap();
+            trace = long["id"].as_str().unwrap().to_owned();
         }
         if command.starts_with("train ") {
             let models: Value = run_json(&folder.data(), &["models", "list"]);

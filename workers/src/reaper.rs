@@ -10,10 +10,6 @@ use stash_domain::error::Code;
 use stash_domain::events::{Event, JobLeaseExpired, JobParked};
 use stash_domain::limits::JOB_ATTEMPTS_MAX;
 use stash_domain::record::{Append, Expected, StreamId};
-use std::time::Duration;
-
-/// The lease's length where nothing else is set.
-pub const LEASE_DEFAULT: Duration = Duration::from_secs(60);
 
 /// Looks at all running jobs once. Returns how many attempts it ended.
 ///

@@ -1,6 +1,7 @@
 //! The body of an import on its way to where it can be read twice: memory for a JSON body, a file without a name for a raw one.
 
 use bytes::Bytes;
+use nix::sys::statvfs::fstatvfs;
 use sha2::{Digest as _, Sha256};
 use stash_domain::ids::Digest;
 use std::fs::File;
@@ -80,10 +81,23 @@ impl Seek for Source {
     }
 }
 
+/// After so many bytes it is looked at how much room the disk has left.
+const LOOK_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Bytes that bodies leave free on the disk, since Postgres and the artifacts may be on the same one: so many, or on a small disk a
+/// twentieth. Any number of bodies may come in at once, each as large as the limit.
+const RESERVE_BYTES: u64 = 512 * 1024 * 1024;
+
+/// Whether a disk has room for more of a body.
+fn has_room(available: u64, whole: u64) -> bool {
+    available >= RESERVE_BYTES.min(whole / 20)
+}
+
 /// A file being filled.
 pub struct Spool {
     file: File,
     bytes: u64,
+    looked_at: u64,
     limit: u64,
     hash: Sha256,
 }
@@ -120,7 +134,7 @@ impl Spool {
     /// # Errors
     /// [`SpoolError`].
     pub fn create(folder: &Path, limit: u64) -> Result<Self, SpoolError> {
-        Ok(Self { file: tempfile::tempfile_in(folder)?, bytes: 0, limit, hash: Sha256::new() })
+        Ok(Self { file: tempfile::tempfile_in(folder)?, bytes: 0, looked_at: 0, limit, hash: Sha256::new() })
     }
 
     /// Adds bytes. Blocking.
@@ -131,6 +145,17 @@ impl Spool {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         if self.bytes > self.limit {
             return Err(SpoolError::TooLarge(self.limit));
+        }
+        if self.bytes - self.looked_at >= LOOK_BYTES {
+            self.looked_at = self.bytes;
+            // A file system that does not say how much room it has says so when it is full.
+            let room = fstatvfs(&self.file).map_or(true, |facts| {
+                let bytes = |blocks: u64| blocks.saturating_mul(facts.fragment_size());
+                has_room(bytes(facts.blocks_available()), bytes(facts.blocks()))
+            });
+            if !room {
+                return Err(SpoolError::Full);
+            }
         }
         self.hash.update(bytes);
         Ok(self.file.write_all(bytes)?)
@@ -145,5 +170,17 @@ impl Spool {
         self.file.rewind()?;
         let digest = Digest(self.hash.finalize().into());
         Ok((Source::File(BufReader::with_capacity(BUFFER_BYTES, self.file)), digest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_leave_room_on_a_disk_large_or_small() {
+        const GIB: u64 = 1 << 30;
+        assert!(has_room(GIB, 100 * GIB) && !has_room(GIB / 4, 100 * GIB));
+        assert!(has_room(GIB / 10, GIB) && !has_room(GIB / 100, GIB));
     }
 }

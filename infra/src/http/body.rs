@@ -153,11 +153,6 @@ impl<T> Patch<T> {
             Self::Value(value) => Some(Some(value)),
         }
     }
-
-    /// Whether it was mentioned.
-    pub fn is_present(&self) -> bool {
-        !matches!(self, Self::Absent)
-    }
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {

@@ -111,14 +111,6 @@ async fn publish(
     precision: Option<Precision>,
 ) -> Result<Done, Failure> {
     let owner = running.job.owner;
-    // What was scored is what the run was begun on, and what is there now.
-    let now = load(running, run_id).await?;
-    if now.trace_digest != inputs.trace_digest || now.trace_digest.as_deref() != Some(frame.digest.0.as_slice()) {
-        return Err(Failure::of_input(
-            Code::StepsReplaced,
-            "the trace's steps were replaced while they were scored; score it again",
-        ));
-    }
     let keys = subjects::keys(&running.worker, owner, &[frame.trace_id]).await?;
     let key = keys
         .get(&frame.trace_id)
@@ -126,12 +118,21 @@ async fn publish(
     let mut writer = BundleWriter::new(running.worker.store.clone(), owner, Purpose::SCORE_FRAMES);
     let actions = i64::try_from(frame.actions.len()).unwrap_or(0);
     writer.push(key, frame.encode().map_err(Failure::internal)?).await?;
+    let bundle = writer.finish().await?;
+    // What was scored is what the run was begun on, and what is there now. Looked at last: storing takes its time.
+    let now = load(running, run_id).await?;
+    if now.trace_digest != inputs.trace_digest || now.trace_digest.as_deref() != Some(frame.digest.0.as_slice()) {
+        return Err(Failure::of_input(
+            Code::StepsReplaced,
+            "the trace's steps were replaced while they were scored; score it again",
+        ));
+    }
     let event = ScoresRecorded {
         reward_model_id: model_id,
         run_id: Some(run_id),
         trace_count: 1,
         action_count: actions,
-        bundle: writer.finish().await?,
+        bundle,
         precision: precision.map(|precision| precision.name().to_owned()),
     };
     let append = Append { stream: StreamId::ScoringRun(run_id), expected: Expected::Any, events: vec![event.into()] };

@@ -96,10 +96,7 @@ fn figures(folder: &Path) -> Result<TrainingFigures, Failure> {
 fn failure(status: ExitStatus, said: String) -> Failure {
     match status.code() {
         Some(2) => Failure::of_input(Code::UnknownBaseModel, format!("the training cannot begin: {said}")),
-        Some(3) => Failure::of_input(
-            Code::TrainingDiverged,
-            format!("{said}; nothing was published; try a lower learning_rate"),
-        ),
+        Some(3) => Failure::of_input(Code::TrainingDiverged, format!("{said}; nothing was published")),
         Some(4) => Failure::cancelled(),
         Some(_) => Failure::may_pass("the trainer failed; the worker's log has the cause"),
         None => Failure::may_pass("the trainer was killed, perhaps for want of memory"),
