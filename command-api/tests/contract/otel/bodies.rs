@@ -6,7 +6,7 @@ use crate::support::{OTLP_BYTES_MAX, World};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use prost::Message as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use stash_command_api::otlp::proto;
 use std::io::Write as _;
 
@@ -156,6 +156,12 @@ async fn odd_text_and_ids_are_mended_and_depth_is_bounded() {
     let answer = world.spans(&[odd]).await;
     let read = world.trace_after(&id, &answer).await;
     assert_eq!(steps(&read).last().unwrap(), "user ab\u{FFFD}");
+    let warnings = |read: &Value| read["metadata"]["otel"]["warnings"].as_object().unwrap().clone();
+    let told = warnings(&read);
+    assert!(
+        told.keys().any(|message| message.contains("NUL")) && told.keys().any(|message| message.contains("U+FFFD")),
+        "{told:?}"
+    );
     // No UTF-8, as exporters leave it that cut in the middle of a character.
     let mut cut = in_protobuf(&[Sent::new(&id, 501, "caf~e")]);
     let at = cut.windows(5).position(|bytes| bytes == b"caf~e").unwrap();
@@ -163,6 +169,9 @@ async fn odd_text_and_ids_are_mended_and_depth_is_bounded() {
     let answer = protobuf(&world, cut).await;
     let read = world.trace_after(&id, answer.done(200)).await;
     assert_eq!(read["spans"][2]["name"], "caf\u{FFFD}e");
+    let told = warnings(&read);
+    let message = told.keys().find(|message| message.contains("U+FFFD")).unwrap();
+    assert_eq!(told[message]["spans"], 2);
     let deep = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
     let call = world.post(PATH).header("content-type", "application/json");
     let answer = call.body(format!("{{\"resourceSpans\": {deep}}}")).send().await;

@@ -99,6 +99,25 @@ pub(crate) fn drop_nul_in_object(object: &mut Map<String, Value>) -> bool {
     any
 }
 
+/// Whether a text holds the mark of what was no Unicode: a lone surrogate, or bytes that are no UTF-8.
+pub(crate) fn has_replacement(text: &str) -> bool {
+    text.contains(char::REPLACEMENT_CHARACTER)
+}
+
+/// Whether any text of an object does, its keys included.
+pub(crate) fn object_has_replacement(object: &Map<String, Value>) -> bool {
+    object.iter().any(|(key, value)| has_replacement(key) || value_has_replacement(value))
+}
+
+fn value_has_replacement(value: &Value) -> bool {
+    match value {
+        Value::String(text) => has_replacement(text),
+        Value::Array(items) => items.iter().any(value_has_replacement),
+        Value::Object(object) => object_has_replacement(object),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 fn drop_nul_in_value(value: &mut Value) -> bool {
     match value {
         Value::String(text) => drop_nul(text),

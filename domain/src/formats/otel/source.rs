@@ -2,7 +2,7 @@
 
 use super::carriers::{Carried, Recording, Spoken, carried};
 use super::{facts, kind, tool};
-use crate::formats::common::clean::{drop_nul, drop_nul_in_object};
+use crate::formats::common::clean::{drop_nul, drop_nul_in_object, has_replacement, object_has_replacement};
 use crate::formats::common::json::Json;
 use crate::formats::merge::{SourceKind, SourceSpan, ToolUse};
 use crate::formats::turns::{Side, taken_out, turns};
@@ -81,8 +81,9 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
     let shown_kind = named.map(str::to_owned).or_else(|| found.is_some().then(|| "llm".to_owned()));
     let times = times(span, &mut warnings);
     // Of the attributes, since what is left out is not looked at.
-    let mut has_nul =
-        span.attributes.0.iter().any(|(_, value)| value.as_text().is_some_and(|text| text.contains('\0')));
+    let attributes = || span.attributes.0.iter().filter_map(|(_, value)| value.as_text());
+    let mut has_nul = attributes().any(|text| text.contains('\0'));
+    let mut is_replaced = has_replacement(&span.name) || attributes().any(has_replacement);
     let mut shown = if recorded { times.map(|times| shown(span, shown_kind, times, &mut has_nul)) } else { None };
     if recorded && times.is_none() {
         warnings.push("the span has neither start nor end; it was left out of the trace's spans".to_owned());
@@ -96,6 +97,8 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
     let (mut input, mut output) = found.map(|found| steps(found, &mut warnings)).unwrap_or_default();
     for step in input.iter_mut().chain(&mut output) {
         has_nul |= drop_nul_in_step(step);
+        // Of the steps too: what stands in JSON within a text is replaced when it is taken out of it.
+        is_replaced = is_replaced || step_is_replaced(step);
     }
     let (start_ns, end_ns) = times.unwrap_or_default();
     let mut source = SourceSpan {
@@ -119,6 +122,9 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
     }
     if has_nul {
         warnings.push(NUL.to_owned());
+    }
+    if is_replaced {
+        warnings.push(REPLACED.to_owned());
     }
     Read { source, span: shown, texts_left, warnings, is_call }
 }
@@ -179,6 +185,14 @@ fn texts(span: &OtelSpan, is_tool: bool, found: Option<&Carried>) -> (Option<Str
 
 /// What is said when NUL was dropped.
 const NUL: &str = "NUL characters were dropped from text";
+
+/// What is said where something stands in place of what was no Unicode.
+const REPLACED: &str = "text holds U+FFFD, in place of lone surrogates or of bytes that were no UTF-8";
+
+fn step_is_replaced(step: &Step) -> bool {
+    [Some(&step.content), step.tool_name.as_ref()].into_iter().flatten().any(|text| has_replacement(text))
+        || [&step.tool_input, &step.metadata].into_iter().flatten().any(object_has_replacement)
+}
 
 fn drop_nul_in_step(step: &mut Step) -> bool {
     let mut dropped = drop_nul(&mut step.content);
