@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use stash_domain::formats::{OnError, ReadError, ReadOptions, read};
 use stash_domain::trace::{Role, Trace};
-use std::io::Cursor;
+use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
 
 /// What one message says: prompts and answers of texts, and calls with their results.
 #[derive(Clone, Debug)]
@@ -247,4 +247,53 @@ fn a_long_chain_takes_no_recursion_and_no_quadratic_time() {
     let mut keep = Keep::default();
     let report = read("claude_code", &mut Cursor::new(lines.as_bytes()), ReadOptions::default(), &mut keep).unwrap();
     assert_eq!((report.steps, keep.traces[0].steps[19_999].content.as_str()), (20_000, "text 19999"));
+}
+
+/// Counts the bytes that are read of it, again and again.
+struct Counted(Cursor<Vec<u8>>, usize);
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        self.1 += read;
+        Ok(read)
+    }
+}
+
+impl BufRead for Counted {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.1 += amount;
+        self.0.consume(amount);
+    }
+}
+
+impl Seek for Counted {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+/// They were united anew for each of them, to find nothing, which read the file as often as it has lines.
+#[test]
+fn lines_of_a_message_that_says_nothing_are_united_once() {
+    let prompt = json!({"type": "user", "uuid": "u", "sessionId": "s", "timestamp": "2026-03-02T09:00:00Z",
+        "message": {"role": "user", "content": "Build"}});
+    let answer = |n: usize| {
+        let parent = if n == 0 { "u".to_owned() } else { format!("a{}", n - 1) };
+        json!({"type": "assistant", "uuid": format!("a{n}"), "parentUuid": parent, "sessionId": "s",
+            "timestamp": "2026-03-02T09:00:01Z",
+            "message": {"role": "assistant", "id": "m", "content": [{"type": "redacted_thinking", "data": "x"}]}})
+    };
+    let lines: Vec<String> = [prompt].into_iter().chain((0..500).map(answer)).map(|line| line.to_string()).collect();
+    let bytes = lines.join("\n").into_bytes();
+    let length = bytes.len();
+    let (mut counted, mut keep) = (Counted(Cursor::new(bytes), 0), Keep::default());
+    read("claude_code", &mut counted, ReadOptions::default(), &mut keep).unwrap();
+    let said: Vec<&str> = keep.traces[0].steps.iter().map(|step| step.content.as_str()).collect();
+    assert_eq!(said, ["Build"]);
+    assert!(counted.1 <= 10 * length, "{} bytes read of {length}", counted.1);
 }

@@ -162,7 +162,7 @@ impl Writer<'_, '_> {
                 }
                 if open.pieces.is_empty() {
                     self.open.remove(&key);
-                    // A line that only repeats others has no piece. It must not unite them all again, to find nothing.
+                    // The lines of a message that says nothing have no piece: the next must not unite them all again.
                     self.lines.entry(key).and_modify(Vec::clear);
                 }
                 pieces
