@@ -1,8 +1,9 @@
 //! `stash doctor`
 
+use crate::client::load_local;
 use crate::doctor::{self, State};
 use crate::output::{self, AlreadyTold};
-use crate::wiring::settings::{Overrides, load_local};
+use crate::wiring::settings::Overrides;
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::PathBuf;

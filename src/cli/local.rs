@@ -1,7 +1,8 @@
 //! Options and set-up of commands that work on the database of a data folder.
 
+use crate::client::load_local;
 use crate::wiring::Foundation;
-use crate::wiring::settings::{Overrides, load_local};
+use crate::wiring::settings::Overrides;
 use stash_infra::postgres::Database;
 use stash_infra::telemetry;
 use std::path::PathBuf;

@@ -4,9 +4,10 @@
 //! folder: the folder of `--data` or `STASH_DATA`, else that of `make run`, else the default one.
 
 use super::Client;
-use crate::wiring::settings::{Overrides, load_local};
+use crate::wiring::settings::{Overrides, load};
 use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
+use stash_infra::config::Settings;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -66,6 +67,23 @@ impl ConnectionFile {
             std::fs::rename(&new, &path)
         };
         write().with_context(|| format!("{} cannot be written", path.display()))
+    }
+}
+
+/// Where `make run` keeps its data: in the clone, or where root's is (`infra/deps/data-dir.sh`).
+const DATA_OF_MAKE_RUN: [&str; 2] = ["data", "/var/lib/stash/data"];
+
+/// Reads them, for a command on the Stash of this machine: where nothing names its data folder, that of `make run` comes before the
+/// default one, if a server was started on it.
+///
+/// # Errors
+/// As [`load`].
+pub(crate) fn load_local(overrides: Overrides<'_>) -> anyhow::Result<Settings> {
+    let is_named = overrides.data.is_some() || std::env::var_os("STASH_DATA").is_some();
+    let started = |folder: &&&str| ConnectionFile::path(Path::new(folder)).is_file();
+    match DATA_OF_MAKE_RUN.iter().find(started) {
+        Some(folder) if !is_named => load(Overrides { data: Some(Path::new(folder)), ..overrides }),
+        _ => load(overrides),
     }
 }
 

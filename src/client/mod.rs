@@ -10,7 +10,7 @@ mod position;
 mod stream;
 
 pub(crate) use error::{ApiError, is_broken_off, is_unreachable};
-pub(crate) use find::{ConnectionFile, find};
+pub(crate) use find::{ConnectionFile, find, load_local};
 pub(crate) use position::state_folder;
 pub(crate) use stream::Upload;
 

@@ -1,8 +1,9 @@
 //! `stash models add`
 
 use crate::bases::{Adding, Name, folder, hub};
+use crate::client::load_local;
 use crate::output::{self, progress};
-use crate::wiring::settings::{Overrides, load_local};
+use crate::wiring::settings::Overrides;
 use anyhow::Context as _;
 use serde_json::json;
 use stash_model::base::Base;

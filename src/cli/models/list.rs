@@ -2,9 +2,10 @@
 
 use crate::cli::Remote;
 use crate::cli::remote::{number, text};
+use crate::client::load_local;
 use crate::output::{self, Table, local, shorten};
 use crate::wiring::bases;
-use crate::wiring::settings::{Overrides, load_local};
+use crate::wiring::settings::Overrides;
 use serde_json::Value;
 use stash_model::config::ModelConfig;
 

@@ -114,6 +114,7 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
     if source_kind == SourceKind::Tool {
         let mut used = tool::tool_use(span);
         has_nul |= drop_nul_in_tool_use(&mut used);
+        is_replaced = is_replaced || used.input.as_ref().is_some_and(object_has_replacement);
         source.tool = Some(used);
     }
     if is_call {
