@@ -34,9 +34,16 @@ pub const JSON_VALUE_DEPTH_MAX: usize = 100;
 /// parsed takes about 16 times its text at most.
 pub const JSON_BYTES_PER_PART: usize = 4;
 
-/// Parts that JSON may have however short its text is: 16 MiB as it is parsed, at most five times as much as canonical objects or as
+/// Parts that JSON may have however short its text is: 16 MiB as it is parsed, at most three times as much as canonical objects or as
 /// steps. Enough for a short array of a quarter of a million digits, or 50,000 small objects.
 pub const JSON_PARTS_FREE: usize = 256 * 1024;
+
+/// Observations that a trace of a tracing tool may have however small they are.
+pub const OBSERVATIONS_FREE: usize = 1_000;
+
+/// Bytes of text for each observation beyond [`OBSERVATIONS_FREE`]. One takes up to 2 kB of memory as a span, a step and what is
+/// merged of it. With an id, a type and a time it has more text than this.
+pub const BYTES_PER_OBSERVATION: usize = 100;
 
 /// Bytes of a record (a line, mostly) that an importer parses in memory; a larger one is walked on its source.
 pub const IMPORT_RECORD_BYTES_IN_MEMORY: usize = 8 * 1024 * 1024;

@@ -7,9 +7,8 @@
 //! - Its result does not depend on how much of the input it may hold in memory, and its export reads back as the same traces.
 //!
 //! libFuzzer makes short inputs, whose costs the constants hide. So some inputs, chosen by their bytes alone (a finding can be
-//! run again), are repeated line by line up to [`GROWN_BYTES`], and, where `FUZZ_DENSE` is set, in some a value is replaced by half a
-//! megabyte of the smallest values that there are. They must keep to the same bounds; those of the second kind do not yet
-//! (docs/fuzzing.md).
+//! run again), are repeated line by line up to [`GROWN_BYTES`], and in some a value is replaced by half a megabyte of the smallest
+//! values that there are. They must keep to the same bounds.
 
 mod budget;
 mod dense;
@@ -23,11 +22,12 @@ use budget::{beyond, within, within_parts};
 use bytes::Bytes;
 use stash_domain::otel::json::Decoded;
 use stash_domain::otel::{check_log_messages, check_messages, json, protobuf};
+use std::sync::LazyLock;
 
 /// Bytes up to which some inputs are repeated.
 pub const GROWN_BYTES: usize = 256 * 1024;
 
-/// One of so many inputs is repeated.
+/// One of so many inputs is repeated, and one made dense.
 const GROWN_ONE_OF: u64 = 64;
 
 /// Decodes a request of OTLP in JSON.
@@ -70,10 +70,18 @@ fn hash(data: &[u8]) -> u64 {
 /// Larger inputs made of this one; none for most inputs.
 fn larger(data: &[u8]) -> Vec<Vec<u8>> {
     let hash = hash(data);
-    let is_dense = hash % GROWN_ONE_OF == 1 && std::env::var_os("FUZZ_DENSE").is_some();
-    let dense = is_dense.then(|| dense::dense(data, hash / GROWN_ONE_OF)).flatten();
+    let dense = is_dense(hash).then(|| dense::dense(data, hash / GROWN_ONE_OF)).flatten();
     let grown = (hash % GROWN_ONE_OF == 0).then(|| grown(data)).flatten();
     grown.into_iter().chain(dense).collect()
+}
+
+/// Whether an input of this hash is one of those that are made dense: one of [`GROWN_ONE_OF`], or of as many as `FUZZ_DENSE` says.
+fn is_dense(hash: u64) -> bool {
+    static ONE_OF: LazyLock<u64> = LazyLock::new(|| {
+        let Ok(said) = std::env::var("FUZZ_DENSE") else { return GROWN_ONE_OF };
+        said.parse().ok().filter(|one_of| *one_of > 0).expect("FUZZ_DENSE must be a number from 1 on")
+    });
+    hash % *ONE_OF == 1 % *ONE_OF
 }
 
 /// The input again and again, a line each.

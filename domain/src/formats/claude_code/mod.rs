@@ -135,7 +135,7 @@ fn session(
     sink.begin(head).map_err(sink_error)?;
     if let Target::Keep { steps, spans } = out.target {
         for step in steps {
-            sink.step(step).map_err(sink_error)?;
+            sink.step(step.stamped()).map_err(sink_error)?;
         }
         for span in spans {
             sink.span(span).map_err(sink_error)?;

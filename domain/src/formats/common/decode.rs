@@ -2,14 +2,31 @@
 
 use super::clean::clean;
 use super::json::Json;
-use super::parse::{value_of_bytes, whole_value};
+use super::parse::{value_of_bytes, value_of_text};
 
 /// How often JSON is taken out of strings: two writers in a row have been seen to encode what they got.
 const DECODINGS_MAX: usize = 3;
 
+/// Why a text holds no object or array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoContainer {
+    /// It is other text.
+    Other,
+    /// It has too many parts for its size, and is better kept as the text it is.
+    TooDense,
+}
+
 /// The object or array that a text holds, also within strings within it; none for any other text, or one with too many parts for its
 /// size, which is better kept as the text it is.
 pub(crate) fn decoded(text: &str) -> Option<Json> {
+    container(text).ok()
+}
+
+/// The object or array that a text holds, also within strings within it.
+///
+/// # Errors
+/// Why it holds none.
+pub(crate) fn container(text: &str) -> Result<Json, NoContainer> {
     let mut json = parsed(text)?;
     for _ in 1..DECODINGS_MAX {
         match &json {
@@ -17,17 +34,24 @@ pub(crate) fn decoded(text: &str) -> Option<Json> {
             _ => break,
         }
     }
-    matches!(json, Json::List(_) | Json::Object(_)).then_some(json)
+    if matches!(json, Json::List(_) | Json::Object(_)) { Ok(json) } else { Err(NoContainer::Other) }
 }
 
-fn parsed(text: &str) -> Option<Json> {
+fn parsed(text: &str) -> Result<Json, NoContainer> {
     if !text.trim_start().starts_with(['{', '[', '"']) {
-        return None;
+        return Err(NoContainer::Other);
     }
-    whole_value(text).or_else(|| {
+    value_of_text(text).or_else(|unparsed| {
+        if unparsed.too_many_parts {
+            return Err(NoContainer::TooDense);
+        }
         // Escapes of lone surrogates inside the string were out of reach when the line was cleaned.
         let mut bytes = text.as_bytes().to_vec();
-        if clean(&mut bytes).surrogates { value_of_bytes(&bytes).ok() } else { None }
+        if !clean(&mut bytes).surrogates {
+            return Err(NoContainer::Other);
+        }
+        value_of_bytes(&bytes)
+            .map_err(|unparsed| if unparsed.too_many_parts { NoContainer::TooDense } else { NoContainer::Other })
     })
 }
 

@@ -58,6 +58,27 @@ impl Json {
         }
     }
 
+    /// About how many bytes its text has.
+    pub(crate) fn text_bytes(&self) -> usize {
+        match self {
+            Self::Null | Self::Bool(_) => 4,
+            Self::Number(number) => number.as_str().len(),
+            Self::Text(text) => text.len() + 2,
+            Self::List(items) => items.iter().map(|item| item.text_bytes() + 1).sum::<usize>() + 1,
+            Self::Object(fields) => {
+                fields.iter().map(|(key, value)| key.len() + 4 + value.text_bytes()).sum::<usize>() + 1
+            }
+        }
+    }
+
+    /// Drops the fields of an object whose keys do not fit, and the memory that they took.
+    pub(crate) fn keep_fields(&mut self, fits: impl Fn(&str) -> bool) {
+        if let Self::Object(fields) = self {
+            fields.retain(|(key, _)| fits(key));
+            fields.shrink_to_fit();
+        }
+    }
+
     /// About how many bytes of memory it takes.
     pub(crate) fn bytes_held(&self) -> usize {
         const VALUE: usize = std::mem::size_of::<Json>();

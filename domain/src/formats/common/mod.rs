@@ -18,6 +18,7 @@ pub(crate) mod roles;
 pub(crate) mod source;
 pub(crate) mod take;
 pub(crate) mod time;
+pub(crate) mod timed;
 pub(crate) mod tool_input;
 pub(crate) mod turns;
 pub(crate) mod values;

@@ -118,7 +118,12 @@ pub(crate) fn first_value(text: &str, parts: &Parts) -> Result<(Json, usize), Un
 
 /// The value that a text is; none if it is no JSON, or has too many parts for its size and is better kept as text.
 pub(crate) fn whole_value(text: &str) -> Option<Json> {
-    whole(serde_json::Deserializer::from_str(text), text.len()).ok()
+    value_of_text(text).ok()
+}
+
+/// The value that a text is.
+pub(crate) fn value_of_text(text: &str) -> Result<Json, Unparsed> {
+    whole(serde_json::Deserializer::from_str(text), text.len())
 }
 
 /// The value that bytes are.
@@ -212,6 +217,8 @@ impl<'de> Visitor<'de> for Counted<'_> {
         while let Some(item) = seq.next_element_seed(self)? {
             items.push(item);
         }
+        // Room is made for four at first, which of a short list takes several times what it holds.
+        items.shrink_to_fit();
         Ok(Json::List(items))
     }
 
@@ -240,6 +247,7 @@ impl<'de> Visitor<'de> for Counted<'_> {
         for (key, _) in fields.iter_mut().filter(|(key, _)| key.starts_with(PRIVATE_KEYS)) {
             key.insert(0, '_');
         }
+        fields.shrink_to_fit();
         Ok(Json::Object(fields))
     }
 }

@@ -179,7 +179,7 @@ impl<F: RecordFormat> Reader<'_, F> {
         if let Target::Keep { steps, spans } = out.target {
             sink.begin(head).map_err(sink_error)?;
             for step in steps {
-                sink.step(step).map_err(sink_error)?;
+                sink.step(step.stamped()).map_err(sink_error)?;
             }
             for span in spans {
                 sink.span(span).map_err(sink_error)?;

@@ -3,6 +3,7 @@
 use super::clean::{drop_nul, drop_nul_in_object};
 use super::json::Json;
 use super::look::Look;
+use super::timed::TimedStep;
 use crate::formats::report::{ISSUES_LISTED_MAX, SinkError, TraceSink};
 use crate::limits::{EXTERNAL_ID_CHARS_MAX, SPANS_PER_TRACE_MAX, STEPS_PER_TRACE_MAX};
 use crate::trace::{Role, Span, Step, TraceHead};
@@ -98,7 +99,7 @@ pub(crate) trait RecordFormat {
 /// Where the parts of a trace go.
 pub(crate) enum Target<'o> {
     /// Kept, until the trace is known to be good.
-    Keep { steps: Vec<Step>, spans: Vec<Span> },
+    Keep { steps: Vec<TimedStep>, spans: Vec<Span> },
     /// Only counted: the first pass over a large record.
     Count,
     /// Handed on: the second pass.
@@ -140,19 +141,24 @@ impl<'o> Out<'o> {
     }
 
     /// Takes the next step.
-    pub(crate) fn step(&mut self, mut step: Step) -> Result<(), Stop> {
+    pub(crate) fn step(&mut self, step: Step) -> Result<(), Stop> {
+        self.timed_step(step.into())
+    }
+
+    /// Takes the next step, whose time stands beside it.
+    pub(crate) fn timed_step(&mut self, mut timed: TimedStep) -> Result<(), Stop> {
         if self.steps >= STEPS_PER_TRACE_MAX {
             return Err(Bad::new("", format!("the trace has more than {STEPS_PER_TRACE_MAX} steps; split it")).into());
         }
         if self.nul {
-            self.nul_dropped |= drop_nul_in_step(&mut step);
+            self.nul_dropped |= drop_nul_in_step(&mut timed.step);
         }
         self.steps += 1;
-        self.conversation |= step.role != Role::System;
+        self.conversation |= timed.step.role != Role::System;
         match &mut self.target {
-            Target::Keep { steps, .. } => steps.push(step),
+            Target::Keep { steps, .. } => steps.push(timed),
             Target::Count => {}
-            Target::Sink(sink) => sink.step(step).map_err(Stop::Sink)?,
+            Target::Sink(sink) => sink.step(timed.stamped()).map_err(Stop::Sink)?,
         }
         Ok(())
     }

@@ -185,7 +185,7 @@ impl<'r> Values<'r> {
         self.report.spans += spans.len() as u64;
         self.sink.begin(head).map_err(fatal)?;
         for step in steps {
-            self.sink.step(step).map_err(fatal)?;
+            self.sink.step(step.stamped()).map_err(fatal)?;
         }
         for span in spans {
             self.sink.span(span).map_err(fatal)?;

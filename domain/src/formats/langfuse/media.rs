@@ -1,16 +1,32 @@
 //! References to media within texts: `@@@langfuseMedia:type=image/png|id=…|source=…@@@`.
 
 use crate::formats::common::json::Json;
+use std::borrow::Cow;
 
 const OPEN: &str = "@@@langfuseMedia:";
 const CLOSE: &str = "@@@";
 
-/// The same value with a mark in place of each reference.
-pub(super) fn marked(value: &Json) -> Json {
+/// The same value with a mark in place of each reference; itself, if it has none.
+pub(super) fn marked(value: &Json) -> Cow<'_, Json> {
+    if refers(value) { Cow::Owned(in_value(value)) } else { Cow::Borrowed(value) }
+}
+
+fn refers(value: &Json) -> bool {
+    match value {
+        Json::Text(text) => text.contains(OPEN),
+        Json::List(items) => items.iter().any(refers),
+        Json::Object(fields) => fields.iter().any(|(_, value)| refers(value)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
+}
+
+fn in_value(value: &Json) -> Json {
     match value {
         Json::Text(text) if text.contains(OPEN) => Json::Text(in_text(text)),
-        Json::List(items) => Json::List(items.iter().map(marked).collect()),
-        Json::Object(fields) => Json::Object(fields.iter().map(|(key, value)| (key.clone(), marked(value))).collect()),
+        Json::List(items) => Json::List(items.iter().map(in_value).collect()),
+        Json::Object(fields) => {
+            Json::Object(fields.iter().map(|(key, value)| (key.clone(), in_value(value))).collect())
+        }
         other => other.clone(),
     }
 }

@@ -58,7 +58,7 @@ pub(super) fn take(id: &str, observation: &Json, out: &mut Out<'_>) -> Observed 
             let attributes = metadata.as_ref().and_then(|metadata| metadata.get("attributes"));
             let places = [metadata.as_ref(), attributes];
             let error = error.filter(|message| !message.is_empty());
-            source.tool = Some(tool_use(&name, &input, &output, error, &places, &mut warnings));
+            source.tool = Some(Box::new(tool_use(&name, &input, &output, error, &places, &mut warnings)));
         }
         SourceKind::Other => {}
     }

@@ -3,30 +3,34 @@
 use super::observation;
 use super::scores::{self, judgments};
 use crate::formats::common::head::HeadBuilder;
-use crate::formats::common::json::Json;
+use crate::formats::common::json::{Json, take_field};
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::judgment::{Judgment, ScoreMap};
 use crate::formats::observed::facts::most_frequent;
 use crate::formats::observed::spans::nanoseconds;
-use crate::formats::observed::{Beside, Whole, write};
-use crate::formats::turns::of_call;
+use crate::formats::observed::{Beside, Gathered, Whole, write};
+use crate::formats::turns::{of_call, taken_out};
 use crate::trace::{Step, TraceHead};
 use std::collections::HashMap;
 
 /// Takes a record that is a trace. Its steps and spans go out.
-pub(super) fn take(record: Json, scores: &ScoreMap, out: &mut Out<'_>) -> Result<(TraceHead, Vec<Judgment>), Bad> {
+pub(super) fn take(mut record: Json, scores: &ScoreMap, out: &mut Out<'_>) -> Result<(TraceHead, Vec<Judgment>), Bad> {
+    let mut observations = observations(lists(&mut record), out)?;
     let trace = match record.get("trace") {
         Some(trace @ Json::Object(_)) => trace,
         _ => &record,
     };
-    let observations = observations(&record, trace, out)?;
     let head = head(&record, trace, &observations, out)?;
-    let mut observed = Vec::with_capacity(observations.len());
-    for (id, observation) in &observations {
-        observed.push(observation::take(id, observation, out));
-    }
+    let mut gathered = Gathered::of(observations.iter().map(|(_, observation)| observation))?;
     let root = root(&observations);
-    let answers = write(observed, &TraceAndRoot { trace, root }, out).map_err(|stop| match stop {
+    for (at, (id, observation)) in observations.iter_mut().enumerate() {
+        gathered.push(observation::take(id, observation, out));
+        if Some(at) != root {
+            observation.keep_fields(|key| scores::LISTS.contains(&key));
+        }
+    }
+    let root = root.and_then(|root| observations.get(root));
+    let answers = write(gathered, &TraceAndRoot { trace, root }, out).map_err(|stop| match stop {
         Stop::Bad(bad) => bad,
         Stop::Sink(error) => Bad::new("", error.to_string()),
     })?;
@@ -53,18 +57,28 @@ impl Beside for TraceAndRoot<'_> {
     }
 }
 
-/// The observations of both places, united by id: the later one stands.
-fn observations(record: &Json, trace: &Json, out: &mut Out<'_>) -> Result<Vec<(String, Json)>, Bad> {
+/// Takes the lists of observations out of both places, the trace's first.
+fn lists(record: &mut Json) -> impl Iterator<Item = Json> + use<> {
+    let Json::Object(fields) = record else { return [None, None].into_iter().flatten() };
+    let trace = fields.iter_mut().rev().find(|(key, _)| key == "trace");
+    let of_trace = match trace {
+        Some((_, Json::Object(trace))) => take_field(trace, "observations"),
+        _ => None,
+    };
+    [of_trace, take_field(fields, "observations")].into_iter().flatten()
+}
+
+/// The observations of several lists, united by id: the later one stands.
+fn observations(lists: impl Iterator<Item = Json>, out: &mut Out<'_>) -> Result<Vec<(String, Json)>, Bad> {
     let mut found: Vec<(String, Json)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    let lists = [trace.get("observations"), record.get("observations").filter(|_| !std::ptr::eq(record, trace))];
-    for list in lists.into_iter().flatten() {
-        let decoded = observation::decoded(Some(list));
-        let items = match decoded {
-            Some(Json::List(items)) => items,
-            Some(Json::Null) | None => continue,
-            Some(other) => return Err(Bad::new("observations", format!("must be an array, not {}", other.kind()))),
+    for list in lists {
+        let items = match taken_out(&list).unwrap_or(list) {
+            Json::List(items) => items,
+            Json::Null => continue,
+            other => return Err(Bad::new("observations", format!("must be an array, not {}", other.kind()))),
         };
+        found.reserve(items.len());
         for (n, item) in items.into_iter().enumerate() {
             match item {
                 Json::Object(_) => {}
@@ -97,15 +111,17 @@ fn observations(record: &Json, trace: &Json, out: &mut Out<'_>) -> Result<Vec<(S
     Ok(found)
 }
 
-/// The first observation without a parent in the trace.
-fn root(observations: &[(String, Json)]) -> Option<&(String, Json)> {
+/// Which is the first observation without a parent in the trace.
+fn root(observations: &[(String, Json)]) -> Option<usize> {
     let ids: std::collections::HashSet<&str> = observations.iter().map(|(id, _)| id.as_str()).collect();
     let is_root = |observation: &Json| {
         let parent = observation.get("parentObservationId").and_then(Json::as_text);
         parent.is_none_or(|parent| !ids.contains(parent))
     };
-    let roots = observations.iter().filter(|(_, observation)| is_root(observation));
-    roots.min_by_key(|(id, observation)| (nanoseconds(observation.get("startTime")).unwrap_or(u64::MAX), id))
+    let roots = observations.iter().enumerate().filter(|(_, (_, observation))| is_root(observation));
+    let first =
+        roots.min_by_key(|(_, (id, observation))| (nanoseconds(observation.get("startTime")).unwrap_or(u64::MAX), id));
+    first.map(|(at, _)| at)
 }
 
 /// The trace's own input and output, else those of its root.

@@ -6,6 +6,9 @@ use crate::formats::common::record::Out;
 use crate::formats::judgment::{Judgment, JudgmentSource, Judgments, Recorded, ScoreMap};
 use crate::formats::observed::Answers;
 
+/// Fields that hold judgments.
+pub(super) const LISTS: [&str; 3] = ["scores", "comments", "corrections"];
+
 /// Where judgments may stand.
 pub(super) struct Places<'j> {
     pub(super) record: &'j Json,
@@ -25,7 +28,7 @@ pub(super) fn judgments(
     let holders = [(places.record, None), (places.trace, None)].into_iter();
     let holders = holders.chain(places.observations.iter().map(|(id, observation)| (observation, Some(id.as_str()))));
     for (holder, observation) in holders {
-        for list in ["scores", "comments", "corrections"] {
+        for list in LISTS {
             let Some(Json::List(items)) = decoded(holder.get(list)) else { continue };
             let items = items.iter().enumerate();
             let recorded = items.filter_map(|(n, item)| one(list, n, item, observation, trace_id, answers));

@@ -6,6 +6,9 @@ use crate::formats::common::record::Out;
 use crate::formats::judgment::{Judgment, JudgmentSource, Judgments, Recorded, ScoreMap};
 use crate::formats::observed::Answers;
 
+/// Fields of a run that hold feedback.
+pub(super) const FIELDS: [&str; 3] = ["feedback", "feedbacks", "feedback_stats"];
+
 /// All judgments of a group, each once. Feedback on a run is about the last answer that this added, else about the trace;
 /// feedback on the root is about the trace.
 pub(super) fn judgments(

@@ -10,6 +10,7 @@ use crate::formats::observed::spans::{nanoseconds, raw, times};
 use crate::formats::observed::tools::tool_use;
 use crate::formats::turns::{of_call, taken_out};
 use crate::trace::Span;
+use std::borrow::Cow;
 
 /// The value at a path of keys.
 pub(super) fn at<'j>(value: &'j Json, path: &[&str]) -> Option<&'j Json> {
@@ -30,9 +31,9 @@ pub(super) fn model(run: &Json) -> Option<&str> {
 }
 
 /// Inputs or outputs of a run; either may be JSON within a string.
-pub(super) fn side(run: &Json, key: &str) -> Json {
+pub(super) fn side<'r>(run: &'r Json, key: &str) -> Cow<'r, Json> {
     let held = run.get(key).unwrap_or(&Json::Null);
-    taken_out(held).unwrap_or_else(|| held.clone())
+    taken_out(held).map_or(Cow::Borrowed(held), Cow::Owned)
 }
 
 /// Takes a run.
@@ -70,7 +71,7 @@ pub(super) fn take(run: &Run, out: &mut Out<'_>) -> Observed {
             let metadata = at(fields, &["extra", "metadata"]);
             let places = [metadata, fields.get("extra")];
             let error = error.filter(|message| !message.is_empty());
-            source.tool = Some(tool_use(&name, &inputs, &outputs, error, &places, &mut warnings));
+            source.tool = Some(Box::new(tool_use(&name, &inputs, &outputs, error, &places, &mut warnings)));
         }
         SourceKind::Agent | SourceKind::Other => {}
     }

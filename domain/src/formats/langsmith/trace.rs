@@ -1,6 +1,6 @@
 //! The trace of a group of runs.
 
-use super::feedback::judgments;
+use super::feedback::{self, judgments};
 use super::run::{self, at, model, side};
 use super::runs::{Feedback, Group, Run};
 use crate::formats::common::head::HeadBuilder;
@@ -9,22 +9,29 @@ use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::judgment::{Judgment, ScoreMap};
 use crate::formats::observed::facts::most_frequent;
 use crate::formats::observed::spans::nanoseconds;
-use crate::formats::observed::{Beside, Whole, write};
+use crate::formats::observed::{Beside, Gathered, Whole, write};
 use crate::formats::turns::of_call;
 use crate::trace::{Role, Step, TraceHead};
 use std::collections::HashSet;
 
 /// Takes a group. Its steps and spans go out.
 pub(super) fn take(
-    group: Group,
+    mut group: Group,
     feedback: &Feedback,
     scores: &ScoreMap,
     out: &mut Out<'_>,
 ) -> Result<(TraceHead, Vec<Judgment>), Bad> {
     let root = root(&group);
-    let head = head(&group, root, out)?;
-    let observed = group.runs.iter().map(|run| run::take(run, out)).collect();
-    let answers = write(observed, &Root(root), out).map_err(|stop| match stop {
+    let head = head(&group, root.and_then(|root| group.runs.get(root)), out)?;
+    let mut gathered = Gathered::of(group.runs.iter().map(|run| &run.fields))?;
+    for (at, run) in group.runs.iter_mut().enumerate() {
+        gathered.push(run::take(run, out));
+        if Some(at) != root {
+            run.fields.keep_fields(|key| feedback::FIELDS.contains(&key));
+        }
+    }
+    let root = root.and_then(|root| group.runs.get(root));
+    let answers = write(gathered, &Root(root), out).map_err(|stop| match stop {
         Stop::Bad(bad) => bad,
         Stop::Sink(error) => Bad::new("", error.to_string()),
     })?;
@@ -32,14 +39,16 @@ pub(super) fn take(
     Ok((head, judgments))
 }
 
-/// The first run without a parent in the group, the one with the trace's id if there is one.
-fn root(group: &Group) -> Option<&Run> {
+/// Which is the first run without a parent in the group, the one with the trace's id if there is one.
+fn root(group: &Group) -> Option<usize> {
     let ids: HashSet<&str> = group.runs.iter().map(|run| run.id.as_str()).collect();
-    let roots = group.runs.iter().filter(|run| run.parent.as_deref().is_none_or(|parent| !ids.contains(parent)));
-    roots.min_by_key(|run| {
+    let is_root = |run: &Run| run.parent.as_deref().is_none_or(|parent| !ids.contains(parent));
+    let roots = group.runs.iter().enumerate().filter(|(_, run)| is_root(run));
+    let first = roots.min_by_key(|(_, run)| {
         let start = nanoseconds(run.fields.get("start_time")).unwrap_or(u64::MAX);
         (run.id != group.id, run.parent.is_some(), start, &run.id)
-    })
+    });
+    first.map(|(at, _)| at)
 }
 
 /// The first run without a parent.

@@ -6,10 +6,12 @@ use super::order::Key;
 use super::state::MergeState;
 use super::tools::Missing;
 use super::{Rebuild, SourceSpan};
+use crate::formats::common::timed::TimedStep;
 use crate::trace::{Role, Step};
-use jiff::Timestamp;
 use serde_json::{Map, Value};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Calls remembered that may still run when another begins.
 const ACTIVE_MAX: usize = 64;
@@ -18,7 +20,7 @@ const ACTIVE_MAX: usize = 64;
 pub(super) struct Fold<'s> {
     pub(super) state: &'s mut MergeState,
     pub(super) base: u32,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<TimedStep>,
     pub(super) indices: BTreeMap<String, Vec<u32>>,
 }
 
@@ -33,11 +35,40 @@ pub(super) fn key_of(span: &SourceSpan) -> Key {
     }
 }
 
-/// A turn on its way to be a step.
-struct Turn {
-    step: Step,
-    mark: Mark,
-    is_answer: bool,
+/// The order of calls, that of their keys.
+pub(super) fn in_order(a: &SourceSpan, b: &SourceSpan) -> Ordering {
+    let times = (a.start_ns, a.end_ns).cmp(&(b.start_ns, b.end_ns));
+    times.then_with(|| (&a.order, a.input.len(), &a.id).cmp(&(&b.order, b.input.len(), &b.id)))
+}
+
+/// The turns of a call on their way to be steps.
+struct Turns {
+    input: Vec<Step>,
+    output: Vec<Step>,
+    /// Of both, in their order.
+    marks: Vec<Mark>,
+}
+
+impl Turns {
+    /// Those of its steps that are something.
+    fn of(mut input: Vec<Step>, mut output: Vec<Step>) -> Self {
+        input.retain(is_something);
+        output.retain(is_something);
+        let marks = input.iter().chain(&output).map(Mark::of).collect();
+        Self { input, output, marks }
+    }
+
+    /// Each with its mark, and whether the call answered it.
+    fn iter(&self) -> impl Iterator<Item = (&Step, Mark, bool)> {
+        let steps = self.input.iter().map(|step| (step, false)).chain(self.output.iter().map(|step| (step, true)));
+        steps.zip(&self.marks).map(|((step, is_answer), mark)| (step, *mark, is_answer))
+    }
+
+    fn into_iter(self) -> impl Iterator<Item = (Step, Mark, bool)> {
+        let steps = self.input.into_iter().map(|step| (step, false));
+        let steps = steps.chain(self.output.into_iter().map(|step| (step, true)));
+        steps.zip(self.marks).map(|((step, is_answer), mark)| (step, mark, is_answer))
+    }
 }
 
 impl Fold<'_> {
@@ -47,15 +78,12 @@ impl Fold<'_> {
         self.answers_by_role(&mut span);
         let id = short(&span.id);
         let agent = self.state.tree.agent_of(id);
-        let turns: Vec<Turn> = [(span.input, false), (span.output, true)]
-            .into_iter()
-            .flat_map(|(steps, is_answer)| steps.into_iter().map(move |step| (step, is_answer)))
-            .filter(|(step, _)| is_something(step))
-            .map(|(step, is_answer)| Turn { mark: Mark::of(&step), step, is_answer })
-            .collect();
+        let SourceSpan { input, output, facts, .. } = &mut span;
+        let turns = Turns::of(std::mem::take(input), std::mem::take(output));
+        let facts = Some(Arc::new(std::mem::take(facts))).filter(|facts| !facts.is_empty());
         let marks = |answers: bool| -> Vec<Mark> {
-            let spoken = turns.iter().filter(|turn| turn.mark.kind != MarkKind::System);
-            spoken.filter(|turn| answers || !turn.is_answer).map(|turn| turn.mark).collect()
+            let spoken = turns.iter().filter(|(_, mark, _)| mark.kind != MarkKind::System);
+            spoken.filter(|(.., is_answer)| answers || !is_answer).map(|(_, mark, _)| mark).collect()
         };
         let input = marks(false);
         let parent = span.parent.as_deref().map_or(0, short);
@@ -68,7 +96,7 @@ impl Fold<'_> {
             self.state.deltas.insert(agent);
         }
         let times = (span.start_ns, span.end_ns);
-        let added = self.take(plan, agent, turns, times, &span.facts)?;
+        let added = self.take(plan, agent, turns, times, facts.as_ref())?;
         if !added.is_empty() {
             self.indices.insert(span.id, added);
         }
@@ -117,9 +145,9 @@ impl Fold<'_> {
         &mut self,
         plan: Plan,
         agent: u64,
-        turns: Vec<Turn>,
+        turns: Turns,
         (start_ns, end_ns): (u64, u64),
-        facts: &Map<String, Value>,
+        facts: Option<&Arc<Map<String, Value>>>,
     ) -> Result<Vec<u32>, Rebuild> {
         let (number, goes_on) = match plan.target {
             Target::Continue(number) | Target::Rewrite(number) => (number, true),
@@ -130,25 +158,25 @@ impl Fold<'_> {
         let is_new = |at: usize| known.get(at).copied().flatten().is_none();
         let mut results = Vec::new();
         if goes_on {
-            let spoken = turns.iter().filter(|turn| turn.mark.kind != MarkKind::System).enumerate();
-            let fresh: Vec<&Step> = spoken.filter(|(at, _)| is_new(*at)).map(|(_, turn)| &turn.step).collect();
+            let spoken = turns.iter().filter(|(_, mark, _)| mark.kind != MarkKind::System).enumerate();
+            let fresh: Vec<&Step> = spoken.filter(|(at, _)| is_new(*at)).map(|(_, (step, ..))| step).collect();
             results = self.state.tools.missing(number, start_ns, &fresh)?;
         }
         let mut added = Vec::new();
         let mut marks = Vec::new();
         let mut at = 0;
-        for turn in turns {
-            let time_ns = if turn.is_answer { end_ns } else { start_ns };
-            if turn.mark.kind == MarkKind::System {
-                if self.state.system.insert(turn.mark.digest) {
-                    added.push(self.step(turn.step, 0, time_ns, start_ns).step);
+        for (step, mark, is_answer) in turns.into_iter() {
+            let time_ns = if is_answer { end_ns } else { start_ns };
+            if mark.kind == MarkKind::System {
+                if self.state.system.insert(mark.digest) {
+                    added.push(self.step(step, 0, (time_ns, start_ns), None).step);
                 }
                 continue;
             }
             let found = known.get(at).copied().flatten();
             at += 1;
             if let Some(old) = found {
-                let mark = self.again(old, turn, number, start_ns)?;
+                let mark = self.again(old, (step, mark), number, start_ns)?;
                 if plan.target != Target::Continue(number) {
                     marks.push(mark);
                 }
@@ -157,14 +185,8 @@ impl Fold<'_> {
             for missing in std::mem::take(&mut results) {
                 marks.extend(self.tool_result(missing, start_ns));
             }
-            let mut step = turn.step;
-            if turn.is_answer && step.role == Role::Assistant && !facts.is_empty() {
-                let metadata = step.metadata.get_or_insert_default();
-                for (name, fact) in facts {
-                    metadata.entry(name).or_insert_with(|| fact.clone());
-                }
-            }
-            let mark = self.step(step, number, time_ns, start_ns);
+            let facts = facts.filter(|_| is_answer && step.role == Role::Assistant);
+            let mark = self.step(step, number, (time_ns, start_ns), facts.cloned());
             added.push(mark.step);
             marks.push(mark);
         }
@@ -187,35 +209,36 @@ impl Fold<'_> {
     }
 
     /// A turn that stands already. If it is better recorded here, the step becomes this one.
-    fn again(&mut self, old: Mark, turn: Turn, thread: u32, start_ns: u64) -> Result<Mark, Rebuild> {
-        if !old.yields_to(&turn.mark) {
-            if old.call_id == 0 && turn.mark.call_id != 0 && old.kind == MarkKind::Call {
-                self.state.tools.alias(old.step, turn.mark.call_id);
-                let known = Mark { call_id: turn.mark.call_id, ..old };
+    fn again(
+        &mut self,
+        old: Mark,
+        (mut step, mark): (Step, Mark),
+        thread: u32,
+        start_ns: u64,
+    ) -> Result<Mark, Rebuild> {
+        if !old.yields_to(&mark) {
+            if old.call_id == 0 && mark.call_id != 0 && old.kind == MarkKind::Call {
+                self.state.tools.alias(old.step, mark.call_id);
+                let known = Mark { call_id: mark.call_id, ..old };
                 self.replace_mark(old, known);
                 return Ok(known);
             }
             return Ok(old);
         }
         let place = old.step.checked_sub(self.base).and_then(|place| usize::try_from(place).ok()).ok_or(Rebuild)?;
-        let mut step = turn.step;
-        let held = self.steps.get(place).ok_or(Rebuild)?;
+        let held = &self.steps.get(place).ok_or(Rebuild)?.step;
         match old.kind {
-            MarkKind::Text if turn.mark.kind == MarkKind::Call => {
+            MarkKind::Text if mark.kind == MarkKind::Call => {
                 let id = self.state.tools.call(&step, thread, old.step, start_ns);
                 step.tool_call_id = Some(id);
             }
             _ => step.tool_call_id = held.tool_call_id.clone().or(step.tool_call_id),
         }
         step.tool_name = step.tool_name.or_else(|| held.tool_name.clone());
-        // Times and facts of the first record stay.
-        let mut metadata = step.metadata.take().unwrap_or_default();
-        metadata.extend(held.metadata.clone().unwrap_or_default());
-        step.metadata = Some(metadata).filter(|metadata| !metadata.is_empty());
         if let Some(held) = self.steps.get_mut(place) {
-            *held = step;
+            held.replace(step);
         }
-        let known = Mark { step: old.step, ..turn.mark };
+        let known = Mark { step: old.step, ..mark };
         self.replace_mark(old, known);
         Ok(known)
     }
@@ -232,14 +255,20 @@ impl Fold<'_> {
         step.tool_call_id = Some(id);
         step.tool_name = step.tool_name.or(Some(tool));
         let mark = Mark { step: self.state.steps, ..Mark::of(&step) };
-        self.steps.push(step);
+        self.steps.push(step.into());
         self.state.steps = self.state.steps.saturating_add(1);
         self.indices.insert(span, vec![mark.step]);
         Some(mark)
     }
 
-    /// Appends a step; its mark.
-    fn step(&mut self, mut step: Step, thread: u32, time_ns: u64, start_ns: u64) -> Mark {
+    /// Appends a step of this time, of a call that began then; its mark.
+    fn step(
+        &mut self,
+        mut step: Step,
+        thread: u32,
+        (time_ns, start_ns): (u64, u64),
+        facts: Option<Arc<Map<String, Value>>>,
+    ) -> Mark {
         let mut mark = Mark::of(&step);
         mark.step = self.state.steps;
         match mark.kind {
@@ -254,21 +283,10 @@ impl Fold<'_> {
             }
             MarkKind::System | MarkKind::User | MarkKind::Text => {}
         }
-        stamp(&mut step, time_ns);
-        self.steps.push(step);
+        self.steps.push(TimedStep { step, time_ns, facts });
         self.state.steps = self.state.steps.saturating_add(1);
         mark
     }
-}
-
-/// Gives a step its time, unless it has one. 0 is no time.
-pub(super) fn stamp(step: &mut Step, time_ns: u64) {
-    if time_ns == 0 {
-        return;
-    }
-    let Ok(moment) = Timestamp::from_nanosecond(i128::from(time_ns)) else { return };
-    let metadata = step.metadata.get_or_insert_default();
-    metadata.entry("timestamp").or_insert_with(|| Value::String(moment.to_string()));
 }
 
 /// Whether a turn is a step at all: an empty text is none.

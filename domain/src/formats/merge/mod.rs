@@ -30,6 +30,7 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
+pub use super::common::timed::TimedStep;
 pub use state::{Added, MergeState, Rebuild};
 
 use crate::trace::Step;
@@ -69,8 +70,8 @@ pub struct SourceSpan {
     pub input: Vec<Step>,
     /// What it answered, likewise.
     pub output: Vec<Step>,
-    /// Of a tool span: what it ran.
-    pub tool: Option<ToolUse>,
+    /// Of a tool span: what it ran. In a box, since most spans have none.
+    pub tool: Option<Box<ToolUse>>,
     /// Metadata for the assistant steps that the call answered with: `usage`, `status`, `model`.
     pub facts: Map<String, Value>,
 }
@@ -94,7 +95,7 @@ pub struct ToolUse {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Merged {
     /// Its steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TimedStep>,
     /// Indices of the steps that each span added, by its id, ascending: of a call its new inputs and its outputs, of a tool its
     /// result. A span that added none is absent.
     pub step_indices: BTreeMap<String, Vec<u32>>,

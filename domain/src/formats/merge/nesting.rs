@@ -4,6 +4,7 @@
 //! agent's own turns repeat those of its calls, so that they count only if nothing below it has any. A call within a tool's run
 //! is no repetition of the call around the tool.
 
+use super::fold::in_order;
 use super::mark::{Mark, MarkKind, short};
 use super::tree::Tree;
 use super::{Rebuild, SourceKind, SourceSpan};
@@ -18,7 +19,7 @@ const OUTER_MAX: usize = 8;
 /// # Errors
 /// If one of them changes which of the spans merged before stand.
 pub(super) fn standing(mut speaking: Vec<SourceSpan>, tree: &Tree) -> Result<Vec<SourceSpan>, Rebuild> {
-    speaking.sort_by_cached_key(super::fold::key_of);
+    speaking.sort_by(in_order);
     let places: BTreeMap<u64, usize> = speaking.iter().enumerate().map(|(at, span)| (short(&span.id), at)).collect();
     let mut passed_over = BTreeSet::new();
     for span in &speaking {

@@ -105,7 +105,7 @@ fn shown(batches: &[Vec<SourceSpan>]) -> Vec<Vec<String>> {
     let of = |steps: &[Step]| {
         let ids =
             |step: &Step| Step { tool_call_id: step.tool_call_id.clone().or(Some("-".to_owned())), ..step.clone() };
-        lines(&steps.iter().map(ids).collect::<Vec<_>>()).join(", ")
+        lines(&steps.iter().map(|step| ids(step).into()).collect::<Vec<_>>()).join(", ")
     };
     let span = |span: &SourceSpan| {
         let (input, output) = (of(&span.input), of(&span.output));
@@ -147,7 +147,7 @@ proptest! {
         let spans = spans.concat();
         let merged = merge(spans.clone());
         for step in spans.iter().flat_map(|span| span.input.iter().chain(&span.output)) {
-            let found = merged.steps.iter().any(|other| other.role == step.role && other.content.trim() == step.content);
+            let found = merged.steps.iter().map(|timed| &timed.step).any(|other| other.role == step.role && other.content.trim() == step.content);
             // A result may be recorded better in another place.
             let hollow = step.role == Role::Tool || step.content.is_empty() || step.content == "None";
             prop_assert!(found || hollow, "{step:?} of {:?}", merged.steps);

@@ -1,6 +1,6 @@
 //! What is remembered of a trace between two additions: of each step a digest, of each span its place in the tree.
 
-use super::fold::{Fold, key_of};
+use super::fold::{Fold, in_order, key_of};
 use super::mark::short;
 use super::nesting::standing;
 use super::order::Key;
@@ -8,7 +8,7 @@ use super::threads::Threads;
 use super::tools::Tools;
 use super::tree::Tree;
 use super::{SourceKind, SourceSpan};
-use crate::trace::Step;
+use crate::formats::common::timed::TimedStep;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ pub struct Added {
     /// call had been given them yet.
     pub keep: u32,
     /// The steps that follow those.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TimedStep>,
     /// For each span whose steps became known or changed: their indices, ascending. None are left if it is empty.
     pub step_indices: BTreeMap<String, Vec<u32>>,
 }
@@ -71,7 +71,7 @@ impl MergeState {
         for span in spans {
             if span.tool.is_some() {
                 tools.push(span);
-            } else if speaks(&span) {
+            } else {
                 speaking.push(span);
             }
         }
@@ -81,18 +81,17 @@ impl MergeState {
                 indices.insert(tool.id.clone(), vec![step]);
             }
         }
-        let mut calls: Vec<(Key, SourceSpan)> =
-            standing(speaking, &self.tree)?.into_iter().map(|span| (key_of(&span), span)).collect();
-        calls.sort_by(|(a, _), (b, _)| a.cmp(b));
-        if calls.first().zip(self.last.as_ref()).is_some_and(|((key, _), last)| key <= last) {
+        let mut calls = standing(speaking, &self.tree)?;
+        calls.sort_by(in_order);
+        if calls.first().zip(self.last.as_ref()).is_some_and(|(first, last)| key_of(first) <= *last) {
             return Err(Rebuild);
         }
-        if let Some((key, _)) = calls.last() {
-            self.last = Some(key.clone());
+        if let Some(last) = calls.last() {
+            self.last = Some(key_of(last));
         }
         let base = self.steps;
         let mut fold = Fold { state: self, base, steps: Vec::new(), indices };
-        for (_, span) in calls {
+        for span in calls {
             fold.call(span)?;
         }
         let (mut steps, mut step_indices) = (fold.steps, fold.indices);
@@ -100,14 +99,14 @@ impl MergeState {
         step_indices.extend(tail.no_longer.into_iter().map(|span| (span, Vec::new())));
         for (number, (span, step)) in (self.steps..).zip(tail.results) {
             step_indices.insert(span, vec![number]);
-            steps.push(step);
+            steps.push(step.into());
         }
         Ok(Added { keep: base, steps, step_indices })
     }
 
-    /// Puts spans into the tree; those that are new.
+    /// Puts spans into the tree; those that are new and say more than their place in it.
     fn plant(&mut self, spans: Vec<SourceSpan>) -> Result<Vec<SourceSpan>, Rebuild> {
-        let mut fresh = Vec::with_capacity(spans.len());
+        let mut fresh = Vec::new();
         for span in spans {
             let id = short(&span.id);
             if self.tree.contains(id) {
@@ -121,7 +120,9 @@ impl MergeState {
             if awaited {
                 self.came_between(id, span.kind, all_below)?;
             }
-            fresh.push(span);
+            if span.tool.is_some() || speaks(&span) {
+                fresh.push(span);
+            }
         }
         Ok(fresh)
     }

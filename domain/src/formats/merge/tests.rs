@@ -43,9 +43,10 @@ pub(super) fn turns(lines: &[&str]) -> Vec<Step> {
 }
 
 /// The steps in the same notation.
-pub(super) fn lines(steps: &[Step]) -> Vec<String> {
+pub(super) fn lines(steps: &[TimedStep]) -> Vec<String> {
     steps
         .iter()
+        .map(|timed| &timed.step)
         .map(|step| match (step.role, &step.tool_name) {
             (Role::User, _) => format!("u {}", step.content),
             (Role::System, _) => format!("s {}", step.content),
@@ -85,7 +86,7 @@ pub(super) fn tool(id: &str, start: u64, end: u64, call_id: &str, name: &str, in
         result: Some(result.to_owned()),
         is_error: false,
     };
-    SourceSpan { tool: Some(tool), kind: SourceKind::Tool, ..call(id, "", start, end, &[], &[]) }
+    SourceSpan { tool: Some(Box::new(tool)), kind: SourceKind::Tool, ..call(id, "", start, end, &[], &[]) }
 }
 
 fn merged(spans: Vec<SourceSpan>) -> Vec<String> {
@@ -103,7 +104,7 @@ fn shared_history_stands_once_and_spans_know_their_steps() {
     assert_eq!(lines(&found.steps), ["s be brief", "u go", "c 1 f {\"n\":1}", "r 1 done", "a fine"]);
     let expected = [("a", vec![0, 1, 2]), ("b", vec![3, 4]), ("t", vec![3])];
     assert_eq!(found.step_indices, expected.map(|(id, steps)| (id.to_owned(), steps)).into());
-    assert_eq!(found.steps[3].tool_name.as_deref(), Some("f"));
+    assert_eq!(found.steps[3].step.tool_name.as_deref(), Some("f"));
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn steps_have_the_time_of_their_span_and_answers_its_facts() {
     let mut one = call("a", "", 1_700_000_000_000_000_000, 1_700_000_001_000_000_000, &["u go"], &["a done"]);
     one.facts = serde_json::from_value(json!({"usage": {"input_tokens": 3}, "status": "ok"})).unwrap();
     let found = merge(vec![one]);
-    let metadata: Vec<_> = found.steps.iter().map(|step| json!(step.metadata)).collect();
+    let metadata: Vec<_> = found.steps.into_iter().map(|step| json!(step.stamped().metadata)).collect();
     assert_eq!(metadata[0], json!({"timestamp": "2023-11-14T22:13:20Z"}));
     assert_eq!(metadata[1], json!({"timestamp": "2023-11-14T22:13:21Z", "usage": {"input_tokens": 3}, "status": "ok"}));
 }

@@ -4,9 +4,9 @@
 //! name, else the first. A tool span belongs to a call by id, else by tool and arguments, first come first served, if it began
 //! between the call and what answered it. Its result is used only when the thread goes on, or ends, without one.
 
-use super::fold::stamp;
 use super::mark::{short, signature};
 use super::{Rebuild, SourceSpan};
+use crate::formats::common::timed::stamp;
 use crate::trace::{Role, Step};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -411,7 +411,7 @@ impl Waiting {
     }
 
     fn of(span: &SourceSpan) -> Self {
-        let tool = span.tool.clone().unwrap_or_default();
+        let tool = span.tool.as_deref().cloned().unwrap_or_default();
         let signature = tool.name.as_deref().map(|name| signature(name, tool.input.as_ref()));
         let result = tool.result.map(|content| {
             let metadata = tool.is_error.then(|| Map::from_iter([("is_error".to_owned(), Value::Bool(true))]));

@@ -4,8 +4,10 @@ pub(super) mod facts;
 pub(super) mod spans;
 pub(super) mod tools;
 
-use super::common::record::{Out, Stop};
+use super::common::json::Json;
+use super::common::record::{Bad, Out, Stop};
 use super::merge::{SourceKind, SourceSpan, merge};
+use crate::limits::{BYTES_PER_OBSERVATION, OBSERVATIONS_FREE};
 use crate::trace::{Role, Span, Step};
 use spans::without_rings;
 use std::collections::BTreeMap;
@@ -17,6 +19,38 @@ pub(super) struct Observed {
     pub(super) span: Option<Span>,
     /// As it is merged.
     pub(super) source: SourceSpan,
+}
+
+/// The observations of a trace.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    spans: Vec<Span>,
+    sources: Vec<SourceSpan>,
+}
+
+impl Gathered {
+    /// For these observations.
+    ///
+    /// # Errors
+    /// If they are too many for their size: each takes up to two kilobytes of memory, however short its text is (ADR 9).
+    pub(super) fn of<'j>(observations: impl ExactSizeIterator<Item = &'j Json>) -> Result<Self, Bad> {
+        let count = observations.len();
+        let bytes: usize = observations.map(Json::text_bytes).sum();
+        if count.saturating_sub(OBSERVATIONS_FREE) > bytes / BYTES_PER_OBSERVATION {
+            let message = format!(
+                "the trace has {count} observations of {} bytes each, too many that are so small: beyond {OBSERVATIONS_FREE}, there                  may be one for each {BYTES_PER_OBSERVATION} bytes; import it in parts, or leave out observations that say nothing",
+                bytes / count.max(1)
+            );
+            return Err(Bad::new("", message));
+        }
+        Ok(Self { spans: Vec::new(), sources: Vec::with_capacity(count) })
+    }
+
+    /// Adds the next one.
+    pub(super) fn push(&mut self, observed: Observed) {
+        self.spans.extend(observed.span);
+        self.sources.push(observed.source);
+    }
 }
 
 /// Turns of the trace as a whole, for a trace in which no call has any.
@@ -44,12 +78,8 @@ pub(super) trait Beside {
 }
 
 /// Writes the trace.
-pub(super) fn write(observed: Vec<Observed>, beside: &dyn Beside, out: &mut Out<'_>) -> Result<Answers, Stop> {
-    let (mut spans, mut sources) = (Vec::new(), Vec::new());
-    for observed in observed {
-        spans.extend(observed.span);
-        sources.push(observed.source);
-    }
+pub(super) fn write(gathered: Gathered, beside: &dyn Beside, out: &mut Out<'_>) -> Result<Answers, Stop> {
+    let Gathered { mut spans, mut sources } = gathered;
     let speaks = |source: &SourceSpan| {
         matches!(source.kind, SourceKind::Llm | SourceKind::Agent)
             && !(source.input.is_empty() && source.output.is_empty())
@@ -75,13 +105,13 @@ pub(super) fn write(observed: Vec<Observed>, beside: &dyn Beside, out: &mut Out<
     for (id, indices) in &merged.step_indices {
         let is_answer = |index: &&u32| {
             let step = usize::try_from(**index).ok().and_then(|index| merged.steps.get(index));
-            step.is_some_and(|step| step.role == Role::Assistant)
+            step.is_some_and(|timed| timed.step.role == Role::Assistant)
         };
         if let Some(last) = indices.iter().rev().find(is_answer) {
             answers.insert(id.clone(), *last);
         }
     }
-    merged.steps.into_iter().try_for_each(|step| out.step(step))?;
+    merged.steps.into_iter().try_for_each(|step| out.timed_step(step))?;
     without_rings(&mut spans, out);
     for mut span in spans {
         span.step_indices = merged.step_indices.remove(&span.id).unwrap_or_default();
@@ -110,4 +140,20 @@ fn add_whole(whole: Whole, sources: &mut Vec<SourceSpan>) {
 /// An id that no observation has.
 fn first_id(id: &str) -> String {
     format!("{id}\0first")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn observations_beyond_a_thousand_have_some_text() {
+        let small = Json::Object(vec![("id".to_owned(), Json::Text("a".to_owned()))]);
+        let usual = Json::Object(vec![("input".to_owned(), Json::Text("a".repeat(100)))]);
+        let gathered = |one: &Json, count: usize| Gathered::of(vec![one; count].into_iter());
+        assert!(gathered(&small, OBSERVATIONS_FREE).is_ok());
+        assert!(gathered(&usual, 100_000).is_ok());
+        let refused = gathered(&small, 2_000).unwrap_err().message;
+        assert!(refused.contains("2000 observations of 10 bytes each"), "{refused}");
+    }
 }

@@ -4,7 +4,7 @@ use crate::formats::common::json::Json;
 use crate::formats::common::record::Out;
 use crate::formats::common::time::moment;
 use crate::trace::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A moment in nanoseconds since the epoch; none for 0, which stands for unknown.
 pub(crate) fn nanoseconds(recorded: Option<&Json>) -> Option<u64> {
@@ -50,14 +50,14 @@ pub(super) fn without_rings(spans: &mut [Span], out: &mut Out<'_>) {
         spans.iter().map(|span| (span.id.clone(), span.parent_id.clone())).collect();
     // For each span: the walk that passed it, and whether that walk is over.
     let mut passed: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut cut: Vec<&str> = Vec::new();
+    let mut cut: HashSet<&str> = HashSet::new();
     for (walk, id) in parents.keys().enumerate() {
         let mut at = id.as_str();
         while !passed.contains_key(at) {
             passed.insert(at, walk);
             let Some(Some(parent)) = parents.get(at) else { break };
             if passed.get(parent.as_str()) == Some(&walk) {
-                cut.push(at);
+                cut.insert(at);
                 break;
             }
             if !parents.contains_key(parent) {
@@ -66,7 +66,7 @@ pub(super) fn without_rings(spans: &mut [Span], out: &mut Out<'_>) {
             at = parent;
         }
     }
-    for span in spans.iter_mut().filter(|span| cut.contains(&span.id.as_str())) {
+    for span in spans.iter_mut().filter(|span| cut.contains(span.id.as_str())) {
         out.warn("", format!("{} is its own ancestor; its parent was left out", shown(&span.id)));
         span.parent_id = None;
     }

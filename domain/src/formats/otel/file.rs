@@ -198,7 +198,7 @@ impl Reader<'_> {
         match (taken, out.target) {
             (Ok(()), Target::Keep { steps, spans }) => {
                 self.sink.begin(grown.head).map_err(fatal)?;
-                steps.into_iter().try_for_each(|step| self.sink.step(step)).map_err(fatal)?;
+                steps.into_iter().try_for_each(|step| self.sink.step(step.stamped())).map_err(fatal)?;
                 spans.into_iter().try_for_each(|span| self.sink.span(span)).map_err(fatal)?;
                 self.sink.end().map_err(fatal)?;
             }

@@ -115,7 +115,7 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
         let mut used = tool::tool_use(span);
         has_nul |= drop_nul_in_tool_use(&mut used);
         is_replaced = is_replaced || used.input.as_ref().is_some_and(object_has_replacement);
-        source.tool = Some(used);
+        source.tool = Some(Box::new(used));
     }
     if is_call {
         source.facts = facts::of_call(span);

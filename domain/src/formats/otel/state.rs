@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::source::{self, Texts};
 use super::strays::{ANSWER, Records, Strays};
-use crate::formats::merge::{MergeState, SourceSpan};
+use crate::formats::merge::{MergeState, SourceSpan, TimedStep};
 use crate::limits::{SPANS_PER_TRACE_MAX, STEPS_PER_TRACE_MAX};
 use crate::otel::{OtelLog, OtelSpan, OtelSpanId, OtelTraceId};
 use crate::trace::{Span, Step, TraceHead};
@@ -163,7 +163,7 @@ impl TraceState {
         let added = self.merge.add(sources).map_err(|_| AssembleError::Rebuild)?;
         grown.head = self.facts.head(trace_id);
         grown.keep = added.keep;
-        grown.steps = added.steps;
+        grown.steps = added.steps.into_iter().map(TimedStep::stamped).collect();
         let steps = usize::try_from(grown.keep).unwrap_or(usize::MAX).saturating_add(grown.steps.len());
         if steps > usize::try_from(STEPS_PER_TRACE_MAX).unwrap_or(usize::MAX) {
             return Err(AssembleError::TooManySteps);
