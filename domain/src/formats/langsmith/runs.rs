@@ -3,6 +3,7 @@
 use crate::formats::common::json::Json;
 use crate::formats::common::record::Bad;
 use crate::formats::common::source::Place;
+use crate::formats::observed::check_size;
 use crate::limits::IMPORT_HELD_BYTES_MAX;
 use std::collections::HashMap;
 
@@ -40,6 +41,8 @@ pub(super) struct Runs {
     runs: Vec<Run>,
     feedback: Feedback,
     bytes: usize,
+    /// Bytes of their text.
+    text_bytes: usize,
 }
 
 /// What is said of a record that is no run.
@@ -60,6 +63,8 @@ impl Runs {
                 ),
             ));
         }
+        self.text_bytes = self.text_bytes.saturating_add(record.text_bytes());
+        check_size(self.runs.len(), self.text_bytes)?;
         let listed = |key: &str| matches!(record.get(key), Some(Json::List(_)));
         if record.get("run_type").is_none() && (listed("runs") || listed("post") || listed("patch")) {
             let Json::Object(fields) = record else { return Ok(false) };

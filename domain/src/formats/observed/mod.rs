@@ -32,17 +32,10 @@ impl Gathered {
     /// For these observations.
     ///
     /// # Errors
-    /// If they are too many for their size: each takes up to two kilobytes of memory, however short its text is (ADR 9).
+    /// As [`check_size`].
     pub(super) fn of<'j>(observations: impl ExactSizeIterator<Item = &'j Json>) -> Result<Self, Bad> {
         let count = observations.len();
-        let bytes: usize = observations.map(Json::text_bytes).sum();
-        if count.saturating_sub(OBSERVATIONS_FREE) > bytes / BYTES_PER_OBSERVATION {
-            let message = format!(
-                "the trace has {count} observations of {} bytes each, too many that are so small: beyond {OBSERVATIONS_FREE}, there                  may be one for each {BYTES_PER_OBSERVATION} bytes; import it in parts, or leave out observations that say nothing",
-                bytes / count.max(1)
-            );
-            return Err(Bad::new("", message));
-        }
+        check_size(count, observations.map(Json::text_bytes).sum())?;
         Ok(Self { spans: Vec::new(), sources: Vec::with_capacity(count) })
     }
 
@@ -51,6 +44,22 @@ impl Gathered {
         self.spans.extend(observed.span);
         self.sources.push(observed.source);
     }
+}
+
+/// Checks that so many observations have so many bytes of text.
+///
+/// # Errors
+/// If they are too many for their size: each takes up to two kilobytes of memory, however short its text is (ADR 9).
+pub(super) fn check_size(count: usize, text_bytes: usize) -> Result<(), Bad> {
+    if count.saturating_sub(OBSERVATIONS_FREE) <= text_bytes / BYTES_PER_OBSERVATION {
+        return Ok(());
+    }
+    let message = format!(
+        "{count} observations of {} bytes each are too many that are so small: beyond {OBSERVATIONS_FREE}, there may be one for each \
+         {BYTES_PER_OBSERVATION} bytes; import them in parts, or leave out those that say nothing",
+        text_bytes / count.max(1)
+    );
+    Err(Bad::new("", message))
 }
 
 /// Turns of the trace as a whole, for a trace in which no call has any.
