@@ -25,6 +25,10 @@ use super::{ScoreError, Scorer, plan};
 /// The graph's output.
 const SCORES: &str = "scores";
 
+/// In bf16 rows have a multiple of so many tokens, where that is at most a sixteenth more: matrix units take rows in such lots.
+/// 1,024 tokens of Qwen3-0.6B took OpenVINO 2 to 10 % less time than 1,000, in turns in one session, and 960 some 7 % less than 900.
+const LOT: usize = 64;
+
 /// How a scorer computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OrtOptions {
@@ -91,10 +95,18 @@ impl OrtScorer {
         }
     }
 
+    /// Tokens of a row that holds each of the texts.
+    fn width(&self, texts: &[&[u32]]) -> usize {
+        let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let in_lots = longest.next_multiple_of(LOT);
+        let is_little = (in_lots - longest) * 16 <= longest;
+        if self.precision == Precision::Bf16 && is_little { in_lots } else { longest }
+    }
+
     /// The scores at positions of texts, one text a row padded on the right. `positions` are indices into the rows laid one
-    /// after another.
+    /// after another, of [`Self::width`] each.
     fn run(&self, texts: &[&[u32]], positions: &[i64]) -> Result<Vec<f32>, ScoreError> {
-        let width = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let width = self.width(texts);
         let mut ids = vec![0_i64; texts.len() * width];
         for (row, text) in texts.iter().enumerate() {
             for (column, id) in text.iter().enumerate() {
@@ -175,7 +187,7 @@ impl Scorer for OrtScorer {
         let mut scores = vec![f32::NAN; texts.len()];
         for batch in plan::batches(&lengths) {
             let members: Vec<&[u32]> = batch.iter().map(|index| texts[*index]).collect();
-            let width = members.iter().map(|text| text.len()).max().unwrap_or(0);
+            let width = self.width(&members);
             let ends = members.iter().enumerate().map(|(row, text)| (row * width + text.len() - 1) as i64);
             for (index, score) in batch.iter().zip(self.run(&members, &ends.collect::<Vec<_>>())?) {
                 scores[*index] = score;
