@@ -7,7 +7,7 @@
 //! - Its result does not depend on how much of the input it may hold in memory, and its export reads back as the same traces.
 //!
 //! libFuzzer makes short inputs, whose costs the constants hide. So some inputs, chosen by their bytes alone (a finding can be
-//! run again), are repeated line by line up to [`GROWN_BYTES`], and in some a value is replaced by half a megabyte of the smallest
+//! run again), are repeated line by line up to [`GROWN_BYTES`], and, with `FUZZ_DENSE`, in some a value is replaced by half a megabyte of the smallest
 //! values that there are. They must keep to the same bounds.
 
 mod budget;
@@ -27,7 +27,7 @@ use std::sync::LazyLock;
 /// Bytes up to which some inputs are repeated.
 pub const GROWN_BYTES: usize = 256 * 1024;
 
-/// One of so many inputs is repeated, and one made dense.
+/// One of so many inputs is repeated.
 const GROWN_ONE_OF: u64 = 64;
 
 /// Decodes a request of OTLP in JSON.
@@ -75,13 +75,13 @@ fn larger(data: &[u8]) -> Vec<Vec<u8>> {
     grown.into_iter().chain(dense).collect()
 }
 
-/// Whether an input of this hash is one of those that are made dense: one of [`GROWN_ONE_OF`], or of as many as `FUZZ_DENSE` says.
+/// Whether an input of this hash is one of those that are made dense: one of as many as `FUZZ_DENSE` says, none without it.
 fn is_dense(hash: u64) -> bool {
-    static ONE_OF: LazyLock<u64> = LazyLock::new(|| {
-        let Ok(said) = std::env::var("FUZZ_DENSE") else { return GROWN_ONE_OF };
-        said.parse().ok().filter(|one_of| *one_of > 0).expect("FUZZ_DENSE must be a number from 1 on")
+    static ONE_OF: LazyLock<Option<u64>> = LazyLock::new(|| {
+        let said = std::env::var("FUZZ_DENSE").ok()?;
+        Some(said.parse().ok().filter(|one_of| *one_of > 0).expect("FUZZ_DENSE must be a number from 1 on"))
     });
-    hash % *ONE_OF == 1 % *ONE_OF
+    ONE_OF.is_some_and(|one_of| hash % one_of == 1 % one_of)
 }
 
 /// The input again and again, a line each.
