@@ -7,8 +7,9 @@
 //! - Its result does not depend on how much of the input it may hold in memory, and its export reads back as the same traces.
 //!
 //! libFuzzer makes short inputs, whose costs the constants hide. So some inputs, chosen by their bytes alone (a finding can be
-//! run again), are repeated line by line up to [`GROWN_BYTES`], and, with `FUZZ_DENSE`, in some a value is replaced by half a megabyte of the smallest
-//! values that there are. They must keep to the same bounds.
+//! run again), are repeated line by line up to [`GROWN_BYTES`], and, where `FUZZ_DENSE` is set, in some a value is replaced by half a
+//! megabyte of the smallest values that there are. They must keep to the same bounds; one of the second kind does not yet
+//! (docs/fuzzing.md).
 
 mod budget;
 mod dense;

@@ -10,7 +10,7 @@ use crate::support::{check, seed, turn, until};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Room for artifacts, in MiB.
@@ -52,7 +52,7 @@ async fn the_artifact_folder_is_full() {
     progress(&load, "before the disk is full").await;
     let api = roles[Role::Api as usize].id();
     disk.fill(api, FILE_BYTES);
-    refused(&seen).await;
+    refused(&seen, &seen.storage_full).await;
     if disk.is_mounted() {
         doctor_names(&site, &artifacts).await;
     }
@@ -82,7 +82,8 @@ async fn the_data_folder_with_postgres_in_it_is_full() {
     let load = Load::start(&site, &account, &seen, seed, Mix { large_imports: 20 });
     progress(&load, "before the disk is full").await;
     disk.fill(process.id(), FILE_BYTES);
-    refused(&seen).await;
+    // Where the read models find no room before the log does, commands wait for those, and are refused for that.
+    refused(&seen, &seen.unavailable).await;
     if disk.is_mounted() {
         doctor_names(&site, &site.data()).await;
     }
@@ -96,12 +97,11 @@ async fn the_data_folder_with_postgres_in_it_is_full() {
     check::everything(&site, &[(account.owner, &ledger)]).await;
 }
 
-/// Waits until clients were refused often enough, and keeps them trying. Mostly it is for want of space; where the read models find
-/// none before the log does, commands wait for those, and are refused for that.
-async fn refused(seen: &Seen) {
-    let before = seen.unavailable.load(Ordering::Relaxed);
+/// Waits until clients were refused often enough, by one of the counts of `seen`, and keeps them trying.
+async fn refused(seen: &Seen, count: &AtomicU64) {
+    let before = count.load(Ordering::Relaxed);
     until("refusals while the disk is full", HAPPENS_MAX, async || {
-        (seen.unavailable.load(Ordering::Relaxed) >= before + REFUSALS).then_some(())
+        (count.load(Ordering::Relaxed) >= before + REFUSALS).then_some(())
     })
     .await;
     // The fault's length.
