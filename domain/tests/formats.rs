@@ -20,6 +20,8 @@ mod detect;
 mod hostile;
 #[path = "formats/large.rs"]
 mod large;
+#[path = "formats/nul.rs"]
+mod nul;
 #[path = "formats/otel.rs"]
 mod otel;
 #[path = "formats/otel_conventions.rs"]

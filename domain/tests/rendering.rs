@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helper functions too")]
 
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use stash_domain::ids::Digest;
 use stash_domain::rendering::{Digester, Form, RenderedTrace, Revision};
-use stash_domain::trace::{ActionType, Role, Step};
+use stash_domain::trace::{ActionType, Object, Role, Step};
 
 fn step(role: Role, content: &str) -> Step {
     Step { role, content: content.to_owned(), tool_name: None, tool_input: None, tool_call_id: None, metadata: None }
@@ -14,7 +14,7 @@ fn step(role: Role, content: &str) -> Step {
 
 fn call(content: &str, name: &str, input: Value) -> Step {
     let Value::Object(input) = input else { unreachable!("an input is an object") };
-    Step { tool_name: Some(name.to_owned()), tool_input: Some(input), ..step(Role::Assistant, content) }
+    Step { tool_name: Some(name.to_owned()), tool_input: Some(input.into()), ..step(Role::Assistant, content) }
 }
 
 fn conversation() -> Vec<Step> {
@@ -88,7 +88,7 @@ fn metadata_and_ids_are_never_rendered() {
     let mut steps = conversation();
     let before = RenderedTrace::of(&steps, Form::ChatMl);
     for step in &mut steps {
-        step.metadata = Some(Map::from_iter([("reasoning".to_owned(), Value::from("secret"))]));
+        step.metadata = Some(Object::of("reasoning", "secret"));
         step.tool_call_id = Some("id".to_owned());
     }
     assert_eq!(RenderedTrace::of(&steps, Form::ChatMl), before);
@@ -106,7 +106,7 @@ fn a_trace_of_system_steps_has_an_empty_text() {
 fn any_step() -> impl Strategy<Value = Step> {
     let role = prop::sample::select(vec![Role::System, Role::User, Role::Assistant, Role::Tool]);
     let input = prop::collection::btree_map(".{0,6}", ".{0,6}", 0..3)
-        .prop_map(|map| map.into_iter().map(|(key, value)| (key, Value::String(value))).collect::<Map<_, _>>());
+        .prop_map(|map| map.into_iter().map(|(key, value)| (key, Value::String(value))).collect::<Object>());
     (role, ".{0,12}", prop::option::of(".{0,6}"), prop::option::of(input))
         .prop_map(|(role, content, tool_name, tool_input)| Step { tool_name, tool_input, ..step(role, &content) })
 }

@@ -178,9 +178,9 @@ pub(crate) fn domain_step(step: Step) -> Result<trace::Step, BodyError> {
         role: step.role.parse().map_err(|error: trace::UnknownRole| BodyError::Damaged(error.to_string()))?,
         content: step.content,
         tool_name: step.tool_name,
-        tool_input: step.tool_input.map(|text| object(&text)).transpose()?,
+        tool_input: step.tool_input.map(|text| object(&text)).transpose()?.map(Into::into),
         tool_call_id: step.tool_call_id,
-        metadata: step.metadata.map(|text| object(&text)).transpose()?,
+        metadata: step.metadata.map(|text| object(&text)).transpose()?.map(Into::into),
     })
 }
 

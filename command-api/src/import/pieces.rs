@@ -103,9 +103,9 @@ fn head_bytes(head: &TraceHead) -> usize {
 /// Roughly the bytes of a step, in memory and in a frame.
 pub(super) fn step_bytes(step: &Step) -> usize {
     let texts = [Some(&step.content), step.tool_name.as_ref(), step.tool_call_id.as_ref()];
-    let objects = [&step.tool_input, &step.metadata];
     texts.into_iter().flatten().map(String::len).sum::<usize>()
-        + objects.into_iter().flatten().map(json_bytes).sum::<usize>()
+        + step.tool_input.as_ref().map_or(0, json_bytes)
+        + step.metadata.as_ref().map_or(0, json_bytes)
         + 256
 }
 
@@ -123,7 +123,7 @@ pub(super) fn judgment_bytes(judgment: &Judgment) -> usize {
 }
 
 /// Roughly the bytes of an object: what its strings hold, and something for each value.
-fn json_bytes(object: &serde_json::Map<String, serde_json::Value>) -> usize {
+fn json_bytes<'v>(object: impl IntoIterator<Item = (&'v String, &'v serde_json::Value)>) -> usize {
     let mut bytes = 0;
     let mut todo: Vec<&serde_json::Value> = Vec::new();
     for (key, value) in object {
@@ -182,8 +182,8 @@ mod tests {
             Piece::Step(Step { content: text(), ..step() }),
             Piece::Step(Step { tool_name: Some(text()), ..step() }),
             Piece::Step(Step { tool_call_id: Some(text()), ..step() }),
-            Piece::Step(Step { tool_input: Some(object()), ..step() }),
-            Piece::Step(Step { metadata: Some(object()), ..step() }),
+            Piece::Step(Step { tool_input: Some(object().into()), ..step() }),
+            Piece::Step(Step { metadata: Some(object().into()), ..step() }),
             Piece::Span(Span { id: text(), ..span() }),
             Piece::Span(Span { parent_id: Some(text()), ..span() }),
             Piece::Span(Span { name: text(), ..span() }),

@@ -119,8 +119,8 @@ impl Redactor {
         }
     }
 
-    /// As deep as the reader of the JSON went, which bounds its depth.
-    fn value(&self, value: &mut Value, counts: &mut Counts) {
+    /// Replaces what is found in a value. As deep as the reader of the JSON went, which bounds its depth.
+    pub fn value(&self, value: &mut Value, counts: &mut Counts) {
         match value {
             Value::String(text) => self.text(text, counts),
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item, counts)),

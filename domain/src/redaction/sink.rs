@@ -2,7 +2,7 @@
 
 use super::{Counts, Redactor};
 use crate::formats::{Issue, Judgment, SinkError, TraceSink};
-use crate::trace::{Span, Step, TraceHead};
+use crate::trace::{Object, Span, Step, TraceHead};
 
 /// Redacts traces on their way to another sink.
 pub struct RedactingSink<'a, S> {
@@ -42,8 +42,8 @@ impl<S: TraceSink> TraceSink for RedactingSink<'_, S> {
 
     fn step(&mut self, mut step: Step) -> Result<(), SinkError> {
         self.text(&mut step.content);
-        for object in [&mut step.tool_input, &mut step.metadata].into_iter().flatten() {
-            self.redactor.object(object, &mut self.counts);
+        for value in step.tool_input.iter_mut().chain(&mut step.metadata).flat_map(Object::values_mut) {
+            self.redactor.value(value, &mut self.counts);
         }
         self.sink.step(step)
     }

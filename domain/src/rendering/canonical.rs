@@ -2,20 +2,20 @@
 //! recorded (but for exponents, which serde_json spells `e+n` or `e-n`). Models read it, and step ids are derived from it, so
 //! that its form may never change.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// Canonical text of an object.
-pub fn canonical_json(object: &Map<String, Value>) -> String {
+pub fn canonical_json<'v>(object: impl IntoIterator<Item = (&'v String, &'v Value)>) -> String {
     let mut out = String::new();
     push_object(&mut out, object);
     out
 }
 
 /// Appends an object.
-pub(super) fn push_object(out: &mut String, object: &Map<String, Value>) {
+pub(super) fn push_object<'v>(out: &mut String, object: impl IntoIterator<Item = (&'v String, &'v Value)>) {
     // Sorted here rather than by the map's type, because a dependency could switch serde_json to insertion order.
-    let mut entries: Vec<(&String, &Value)> = object.iter().collect();
+    let mut entries: Vec<(&String, &Value)> = object.into_iter().collect();
     entries.sort_unstable_by_key(|(key, _)| *key);
     out.push('{');
     for (n, (key, value)) in entries.into_iter().enumerate() {
@@ -82,6 +82,7 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Map;
 
     #[test]
     fn the_form_is_fixed() {

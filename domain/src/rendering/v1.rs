@@ -6,9 +6,8 @@
 //! 3. A text is segments joined by single newlines: a trace's is all of them, an action's ends with the action's own.
 
 use super::canonical::{push_object, push_string};
-use crate::trace::{ActionType, Role, Step};
+use crate::trace::{ActionType, Object, Role, Step};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 /// The two ways to mark segments. Which one a model uses stands in its manifest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,7 +58,7 @@ pub fn render_step(step: &Step, form: Form) -> Option<String> {
         out.push_str("<tool_call>\n{\"name\": ");
         push_string(&mut out, name);
         out.push_str(", \"arguments\": ");
-        push_object(&mut out, step.tool_input.as_ref().unwrap_or(&Map::new()));
+        push_object(&mut out, step.tool_input.iter().flatten());
         out.push_str("}\n</tool_call>");
     }
     out.push_str(end);
@@ -117,7 +116,7 @@ pub enum Revision {
         /// The tool.
         tool_name: String,
         /// Its arguments.
-        tool_input: Map<String, Value>,
+        tool_input: Object,
         /// Text that comes with the call.
         #[serde(default)]
         content: String,

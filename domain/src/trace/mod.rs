@@ -1,10 +1,12 @@
 //! The canonical trace: what every format becomes, what is exported, shown, annotated and rendered.
 
 pub mod frame;
+mod object;
 pub mod step_id;
 pub mod tally;
 pub mod title;
 
+pub use object::{Fields, Object};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -65,13 +67,13 @@ pub struct Step {
     pub tool_name: Option<String>,
     /// Arguments of a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_input: Option<Map<String, Value>>,
+    pub tool_input: Option<Object>,
     /// Joins a call and its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// Anything else, `timestamp` (RFC 3339) among it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Map<String, Value>>,
+    pub metadata: Option<Object>,
 }
 
 /// Whether a step is an action of the agent, and of which kind.

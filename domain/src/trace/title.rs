@@ -122,7 +122,7 @@ pub(crate) fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Map, Value};
+    use crate::trace::Object;
 
     fn user(content: &str) -> Step {
         Step {
@@ -151,10 +151,7 @@ mod tests {
             "Please move my appointment with the dentist from Tuesday to any morning of the week after the holidays";
         let (short, _) = title(None, &[user(long)]);
         assert_eq!(short, "Please move my appointment with the dentist from Tuesday to any morning of the…");
-        let injected = Step {
-            metadata: Some(Map::from_iter([("injected".to_owned(), Value::Bool(true))])),
-            ..user("cwd is /tmp")
-        };
+        let injected = Step { metadata: Some(Object::of("injected", true)), ..user("cwd is /tmp") };
         assert_eq!(title(None, &[injected.clone(), user("Build it")]).0, "Build it");
         assert_eq!(title(None, &[injected]).0, "cwd is /tmp");
     }
@@ -169,10 +166,7 @@ mod tests {
         let long = |end: &str| user(&format!("{} {end}", "word ".repeat(40)));
         assert_ne!(basis(None, &[long("a")]), basis(None, &[long("b")]), "though both are shortened to the same");
         assert_eq!(basis(None, &[user("Hi"), user("there")]), Some(Digest::of(b"Hi")));
-        let injected = Step {
-            metadata: Some(Map::from_iter([("injected".to_owned(), Value::Bool(true))])),
-            ..user("cwd is /tmp")
-        };
+        let injected = Step { metadata: Some(Object::of("injected", true)), ..user("cwd is /tmp") };
         assert_eq!(basis(None, &[injected, user("Build it")]), Some(Digest::of(b"Build it")));
         assert_eq!(basis(Some("Given"), &[user("Hi")]), None);
     }

@@ -22,7 +22,7 @@ pub(crate) fn agent(content: &str) -> Step {
 }
 
 pub(crate) fn call(name: &str, input: Value) -> Step {
-    Step { tool_name: Some(name.to_owned()), tool_input: input.as_object().cloned(), ..agent("") }
+    Step { tool_name: Some(name.to_owned()), tool_input: input.as_object().cloned().map(Into::into), ..agent("") }
 }
 
 pub(crate) fn result(name: &str, content: &str) -> Step {
@@ -31,7 +31,7 @@ pub(crate) fn result(name: &str, content: &str) -> Step {
 
 pub(crate) fn marked(step: Step, key: &str, value: Value) -> Step {
     let mut metadata = step.metadata.clone().unwrap_or_default();
-    metadata.insert(key.to_owned(), value);
+    metadata.insert(key, value);
     Step { metadata: Some(metadata), ..step }
 }
 

@@ -40,9 +40,9 @@ fn step() -> impl Strategy<Value = Step> {
         role,
         content,
         tool_name,
-        tool_input,
+        tool_input: tool_input.map(Into::into),
         tool_call_id,
-        metadata,
+        metadata: metadata.map(Into::into),
     })
 }
 

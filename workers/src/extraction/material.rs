@@ -2,12 +2,11 @@
 
 use crate::context::Worker;
 use crate::jobs::Failure;
-use serde_json::{Map, Value};
 use stash_domain::annotation::AnnotationSource;
 use stash_domain::ids::{OwnerId, StepId, TraceId};
 use stash_domain::learning::extraction::material::is_origin_of_person;
 use stash_domain::learning::extraction::{Comment, IdStep, Material};
-use stash_domain::trace::Step;
+use stash_domain::trace::{Object, Step};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -43,7 +42,7 @@ pub(super) async fn load(worker: &Worker, owner: OwnerId, trace: TraceId) -> Res
 
 fn step(row: StepRow) -> Result<IdStep, Failure> {
     let damaged = |column: &str| Failure::internal(format_args!("rm_steps.{column} holds what Stash never writes"));
-    let object = |text: Option<String>, column| -> Result<Option<Map<String, Value>>, Failure> {
+    let object = |text: Option<String>, column| -> Result<Option<Object>, Failure> {
         text.map(|text| serde_json::from_str(&text)).transpose().map_err(|_| damaged(column))
     };
     let step = Step {

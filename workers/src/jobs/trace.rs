@@ -2,9 +2,8 @@
 
 use super::Failure;
 use crate::context::Worker;
-use serde_json::{Map, Value};
 use stash_domain::ids::{OwnerId, StepId, TraceId};
-use stash_domain::trace::Step;
+use stash_domain::trace::{Object, Step};
 use uuid::Uuid;
 
 /// Most steps of a page.
@@ -73,7 +72,7 @@ pub async fn steps(worker: &Worker, owner: OwnerId, trace: TraceId) -> Result<Ve
 
 fn step(row: Row) -> Result<IdStep, Failure> {
     let damaged = |column: &str| Failure::internal(format_args!("rm_steps.{column} holds what Stash never writes"));
-    let tool_input: Option<Map<String, Value>> =
+    let tool_input: Option<Object> =
         row.tool_input.map(|text| serde_json::from_str(&text)).transpose().map_err(|_| damaged("tool_input"))?;
     let step = Step {
         role: row.role.parse().map_err(|_| damaged("role"))?,

@@ -3,15 +3,14 @@
 use super::wanted::Wanted;
 use crate::context::{Worker, WorkerError};
 use crate::jobs::{Failure, subjects};
-use serde_json::{Map, Value};
 use stash_domain::error::Code;
 use stash_domain::events::{Event, TitleFailed, TraceTitled};
 use stash_domain::ids::{CommandId, derive};
 use stash_domain::llm::LlmPurpose;
 use stash_domain::record::{Append, Expected, StreamId};
 use stash_domain::titling::{EXCERPT_BYTES_MAX, EXCERPT_STEPS_MAX, Excerpt, TitleFrame};
-use stash_domain::trace::Step;
 use stash_domain::trace::title::TitleSource;
+use stash_domain::trace::{Object, Step};
 use stash_infra::llm::budget::Spent;
 use stash_infra::llm::{Consenting, Llm, LlmError};
 use stash_infra::seal::{self, Purpose};
@@ -96,7 +95,7 @@ async fn question(worker: &Worker, wanted: &Wanted) -> Result<Option<String>, Fa
 }
 
 fn step(row: StepRow) -> Result<Step, Failure> {
-    let object = |text: Option<String>| -> Option<Map<String, Value>> { serde_json::from_str(&text?).ok() };
+    let object = |text: Option<String>| -> Option<Object> { serde_json::from_str(&text?).ok() };
     Ok(Step {
         role: row.role.parse().map_err(Failure::internal)?,
         content: row.content,

@@ -9,7 +9,7 @@ use crate::formats::common::time::timestamp;
 use crate::formats::common::tool_input::too_deep;
 use crate::formats::common::turns::{Turns, Voice, results_first, usage};
 use crate::trace::Role;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Takes a message.
 pub(super) fn take(item: Json, turns: &mut Turns, out: &mut Out<'_>) -> Result<(), Stop> {
@@ -60,6 +60,7 @@ fn holds_result(content: &Json) -> bool {
 /// Who speaks, what, and which call the whole answers.
 fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<(Voice, Option<Json>, Option<String>), Bad> {
     let mut voice = Voice::new(Role::User);
+    let mut first = Map::new();
     let (mut role, mut content, mut answers) = (None, None, None);
     for (key, value) in fields {
         if value == Json::Null {
@@ -73,24 +74,23 @@ fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<(Voice, Option
             (_, value) if value.is_too_deep() => return Err(too_deep().within(&key)),
             ("usage", value @ Json::Object(_)) => voice.agent = usage(&value),
             ("timestamp" | "created_at" | "created", value) => match timestamp(&value) {
-                Some(moment) => {
-                    voice.each.entry("timestamp").or_insert(Value::String(moment));
-                }
+                Some(moment) => voice.each.insert_missing("timestamp", || Value::String(moment)),
                 None => {
                     out.warn(&key, "is no date or time; it was kept as original_time in the step's metadata");
-                    voice.first.insert("original_time".to_owned(), value.into_value());
+                    first.insert("original_time".to_owned(), value.into_value());
                 }
             },
             ("metadata", Json::Object(fields)) => {
                 for (name, value) in fields {
-                    voice.first.entry(name).or_insert(value.into_value());
+                    first.entry(name).or_insert(value.into_value());
                 }
             }
             (_, value) => {
-                voice.first.insert(key, value.into_value());
+                first.insert(key, value.into_value());
             }
         }
     }
+    voice.first = first.into();
     let name = match role {
         Some(Json::Text(name)) => name,
         Some(other) => return Err(Bad::new("role", format!("must be a string, not {}", other.kind()))),
@@ -99,7 +99,7 @@ fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<(Voice, Option
     let known = role_of(&name);
     voice.role = if answers.is_some() { Role::Tool } else { known.unwrap_or(Role::User) };
     if known.is_none() {
-        voice.each.insert("original_role".to_owned(), Value::String(name));
+        voice.each.insert("original_role", name);
     }
     Ok((voice, content, answers))
 }

@@ -15,8 +15,7 @@ use crate::formats::common::source::{Place, Source};
 use crate::formats::common::time::timestamp;
 use crate::formats::common::turns::{Turns, Voice, results_first, usage};
 use crate::formats::report::{ISSUES_LISTED_MAX, Issue, ReadError};
-use crate::trace::Role;
-use serde_json::{Map, Value};
+use crate::trace::{Object, Role};
 use std::collections::BTreeMap;
 
 /// A message: its id, and how often the person had spoken before it.
@@ -70,7 +69,7 @@ fn keys(index: &Index, items: &[Item]) -> Vec<Option<MessageKey>> {
 /// A message of several lines, when its first one was met.
 struct Open {
     pieces: BTreeMap<usize, Vec<Piece>>,
-    usage: Map<String, Value>,
+    usage: Object,
     cited: bool,
 }
 
@@ -100,9 +99,9 @@ impl Writer<'_, '_> {
         };
         let line = self.load(span)?;
         let kind = entry.and_then(|at| self.index.entries.get(at)).map(|entry| entry.kind);
-        let mut each = Map::new();
+        let mut each = Object::new();
         if let Some(moment) = line.get("timestamp").and_then(timestamp) {
-            each.insert("timestamp".to_owned(), Value::String(moment));
+            each.insert("timestamp", moment);
         }
         match (kind, entry) {
             (Some(Kind::Assistant), Some(at)) => self.agent(at, &line, key, each, span, out)?,
@@ -145,7 +144,7 @@ impl Writer<'_, '_> {
         at: usize,
         line: &Json,
         key: Option<MessageKey>,
-        each: Map<String, Value>,
+        each: Object,
         span: Span,
         out: &mut Out<'_>,
     ) -> Result<(), Fault> {
@@ -216,7 +215,7 @@ impl Writer<'_, '_> {
         &mut self,
         content: Json,
         is_notification: bool,
-        each: Map<String, Value>,
+        each: Object,
         span: Span,
         out: &mut Out<'_>,
     ) -> Result<(), Fault> {
@@ -229,7 +228,7 @@ impl Writer<'_, '_> {
                 let mut voice = Voice::new(if by_harness { Role::System } else { Role::User });
                 voice.each = each.clone();
                 if by_harness {
-                    voice.each.insert("injected".to_owned(), Value::Bool(true));
+                    voice.each.insert("injected", true);
                 }
                 turns.begin(voice, out)?;
             }
@@ -253,7 +252,7 @@ impl Writer<'_, '_> {
     }
 
     /// The summary of a compaction.
-    fn summary(&mut self, line: &Json, each: Map<String, Value>, span: Span, out: &mut Out<'_>) -> Result<(), Fault> {
+    fn summary(&mut self, line: &Json, each: Object, span: Span, out: &mut Out<'_>) -> Result<(), Fault> {
         let texts = self.blocks(span, content(line)).pieces.into_iter().filter_map(|piece| match piece {
             Piece::Text(text) | Piece::Mark(text) => Some(text),
             _ => None,
@@ -269,6 +268,6 @@ impl Writer<'_, '_> {
     }
 }
 
-fn usage_of(line: &Json) -> Map<String, Value> {
+fn usage_of(line: &Json) -> Object {
     line.get("message").and_then(|message| message.get("usage")).map(usage).unwrap_or_default()
 }

@@ -7,7 +7,7 @@
 use crate::formats::common::blocks::{Blocks, Piece};
 use crate::formats::common::record::Bad;
 use crate::limits::SESSION_MESSAGE_BYTES_MAX;
-use serde_json::{Map, Value};
+use crate::trace::Object;
 use std::collections::BTreeMap;
 
 /// Texts of earlier lines that a text is compared with. Messages of more texts than this are not rewritten as a whole.
@@ -26,7 +26,7 @@ pub(super) struct Union {
     results: BTreeMap<String, usize>,
     bytes: usize,
     /// What the last line says of tokens; its count is the whole message's.
-    pub(super) usage: Map<String, Value>,
+    pub(super) usage: Object,
     /// Whether its texts join without a line feed.
     pub(super) cited: bool,
 }

@@ -5,7 +5,7 @@ use super::line::text;
 use super::{Origin, Piece, What};
 use crate::formats::common::content;
 use crate::formats::common::json::{Json, take_field};
-use crate::trace::Role;
+use crate::trace::{Object, Role};
 use serde_json::{Map, Value};
 
 /// Makes pieces of an event. What is unknown or tells of nothing said, called or answered is passed over.
@@ -60,7 +60,7 @@ pub(super) fn take(mut event: Vec<(String, Json)>, at: Option<String>, pieces: &
 }
 
 fn said(role: Role, text: String) -> What {
-    What::Text { role, text, metadata: Map::new() }
+    What::Text { role, text, metadata: Object::new() }
 }
 
 fn usage(info: &Json) -> Option<Map<String, Value>> {
@@ -174,11 +174,11 @@ fn tool(name: &str, origin: Origin, mut event: Vec<(String, Json)>, at: Option<S
     }
     let arguments = take_field(&mut event, "arguments").or_else(|| take_field(&mut event, "action"));
     let input = input(Some(arguments.unwrap_or(Json::Object(event))));
-    let metadata = Map::new();
+    let metadata = Object::new();
     pieces.push(Piece { origin, at: at.clone(), what: What::Call { id: id.clone(), name, input, metadata } });
-    let mut metadata = Map::new();
+    let mut metadata = Object::new();
     if failed {
-        metadata.insert("is_error".to_owned(), Value::Bool(true));
+        metadata.insert("is_error", true);
     }
     pieces.push(Piece { origin, at, what: What::Output { id, name: None, content, metadata } });
 }

@@ -6,8 +6,7 @@ use crate::formats::common::content;
 use crate::formats::common::json::{Json, take_field};
 use crate::formats::common::roles::role_of;
 use crate::formats::common::tool_input::tool_input;
-use crate::trace::Role;
-use serde_json::{Map, Value};
+use crate::trace::{Object, Role};
 
 /// Items that hold nothing that was said, called or answered. A compaction's text stands in the line that tells of it.
 const SILENT: [&str; 6] = [
@@ -70,9 +69,9 @@ pub(super) fn take(mut item: Vec<(String, Json)>, at: Option<String>, pieces: &m
             let input = input(
                 take_field(&mut item, "revised_prompt").map(|prompt| Json::Object(vec![("prompt".to_owned(), prompt)])),
             );
-            push(What::Call { id: id.clone(), name: "image_generation".to_owned(), input, metadata: Map::new() });
+            push(What::Call { id: id.clone(), name: "image_generation".to_owned(), input, metadata: Object::new() });
             if made {
-                push(What::Output { id, name: None, content: "[image]".to_owned(), metadata: Map::new() });
+                push(What::Output { id, name: None, content: "[image]".to_owned(), metadata: Object::new() });
             }
         }
         silent if SILENT.contains(&silent) => {}
@@ -87,10 +86,10 @@ pub(super) fn take(mut item: Vec<(String, Json)>, at: Option<String>, pieces: &m
 /// A message between agents. The person did not write it, the agent of this session neither.
 pub(super) fn mail(mut item: Vec<(String, Json)>) -> What {
     let text = content::message(without_secrets(take_field(&mut item, "content").unwrap_or(Json::Null))).text;
-    let mut metadata = Map::from_iter([("injected".to_owned(), Value::Bool(true))]);
+    let mut metadata = Object::of("injected", true);
     for key in ["author", "recipient"] {
         if let Some(Json::Text(name)) = take_field(&mut item, key) {
-            metadata.insert(key.to_owned(), Value::String(name));
+            metadata.insert(key, name);
         }
     }
     What::Mail { text, metadata }
@@ -111,23 +110,23 @@ fn kind(part: &Json) -> &str {
 fn message(mut item: Vec<(String, Json)>, push: &mut dyn FnMut(What)) {
     let name = text(take_field(&mut item, "role")).unwrap_or_default();
     let content = without_secrets(take_field(&mut item, "content").unwrap_or(Json::Null));
-    let mut metadata = Map::new();
+    let mut metadata = Object::new();
     if let Some(Json::Text(phase)) = take_field(&mut item, "phase") {
-        metadata.insert("phase".to_owned(), Value::String(phase));
+        metadata.insert("phase", phase);
     }
     let role = role_of(&name).unwrap_or_else(|| {
-        metadata.insert("original_role".to_owned(), Value::String(name));
+        metadata.insert("original_role", name);
         Role::User
     });
     match role {
         Role::System => {
-            metadata.insert("injected".to_owned(), Value::Bool(true));
+            metadata.insert("injected", true);
             push(What::Text { role, text: content::message(content).text, metadata });
         }
         Role::User => {
             let (before, said) = split_injected(unwrap_images(content));
             if let Some(text) = before {
-                let metadata = Map::from_iter([("injected".to_owned(), Value::Bool(true))]);
+                let metadata = Object::of("injected", true);
                 push(What::Text { role: Role::System, text, metadata });
             }
             push(What::Text { role, text: content::message(said).text, metadata });
@@ -219,24 +218,22 @@ fn call(kind: &str, mut item: Vec<(String, Json)>) -> What {
         "function_call" | "custom_tool_call" => "unknown".to_owned(),
         other => other.strip_suffix("_call").unwrap_or(other).to_owned(),
     });
-    let mut metadata = Map::new();
+    let mut metadata = Object::new();
     if let Some(Json::Text(namespace)) = take_field(&mut item, "namespace") {
-        metadata.insert("namespace".to_owned(), Value::String(namespace));
+        metadata.insert("namespace", namespace);
     }
     let recorded = ["arguments", "action", "input"].iter().find_map(|key| take_field(&mut item, key));
     let input = match recorded {
-        Some(Json::Text(text)) if kind == "custom_tool_call" => {
-            Map::from_iter([("input".to_owned(), Value::String(text))])
-        }
+        Some(Json::Text(text)) if kind == "custom_tool_call" => Object::of("input", text),
         recorded => input(recorded),
     };
     What::Call { id, name, input, metadata }
 }
 
 /// Arguments as an object. What nests too deep for a trace is kept as text.
-pub(super) fn input(recorded: Option<Json>) -> Map<String, Value> {
+pub(super) fn input(recorded: Option<Json>) -> Object {
     match recorded {
-        Some(deep) if deep.is_too_deep() => Map::from_iter([("_raw".to_owned(), Value::String(deep.compact()))]),
+        Some(deep) if deep.is_too_deep() => Object::of("_raw", deep.compact()),
         recorded => tool_input(recorded).unwrap_or_default(),
     }
 }
@@ -253,9 +250,9 @@ fn output(kind: &str, mut item: Vec<(String, Json)>) -> What {
         }
         other => (other, false),
     };
-    let mut metadata = Map::new();
+    let mut metadata = Object::new();
     if is_error {
-        metadata.insert("is_error".to_owned(), Value::Bool(true));
+        metadata.insert("is_error", true);
     }
     let name = (kind == "tool_search_output").then(|| "tool_search".to_owned());
     What::Output { id, name, content: content::result(without_secrets(content)).text, metadata }

@@ -8,8 +8,7 @@ use crate::formats::common::source::Place;
 use crate::formats::common::time::timestamp;
 use crate::formats::refused::refused;
 use crate::limits::IMPORT_HELD_BYTES_MAX;
-use crate::trace::Role;
-use serde_json::{Map, Value};
+use crate::trace::{Object, Role};
 
 /// Types of lines with a payload that hold nothing that was said, called or answered.
 const SILENT: [&str; 6] = [
@@ -94,7 +93,7 @@ impl Session {
             "event_msg" => event::take(payload, at, &mut self.pieces),
             "compacted" => {
                 let text = text(take_field(&mut payload, "message")).unwrap_or_default();
-                let metadata = Map::from_iter([("compaction".to_owned(), Value::Bool(true))]);
+                let metadata = Object::of("compaction", true);
                 self.pieces.push(Piece {
                     origin: Origin::Item,
                     at,

@@ -28,7 +28,7 @@ use super::common::values::Values;
 use super::detect::Fit;
 use super::report::{ReadError, ReadOptions, Report, TraceSink};
 use crate::limits::IMPORT_HELD_BYTES_MAX;
-use crate::trace::Role;
+use crate::trace::{Object, Role};
 use line::Session;
 use serde_json::{Map, Value};
 
@@ -110,15 +110,15 @@ struct Piece {
 #[derive(Debug)]
 enum What {
     /// Something said.
-    Text { role: Role, text: String, metadata: Map<String, Value> },
+    Text { role: Role, text: String, metadata: Object },
     /// Something an agent was told by another one.
-    Mail { text: String, metadata: Map<String, Value> },
+    Mail { text: String, metadata: Object },
     /// What the agent thought before its next step.
     Reasoning(String),
     /// A call of a tool.
-    Call { id: Option<String>, name: String, input: Map<String, Value>, metadata: Map<String, Value> },
+    Call { id: Option<String>, name: String, input: Object, metadata: Object },
     /// Its result.
-    Output { id: Option<String>, name: Option<String>, content: String, metadata: Map<String, Value> },
+    Output { id: Option<String>, name: Option<String>, content: String, metadata: Object },
     /// Tokens that the agent's last step took.
     Usage(Map<String, Value>),
     /// So many of the person's last turns were taken back.
@@ -130,7 +130,7 @@ impl Piece {
     fn bytes(&self) -> usize {
         let text = match &self.what {
             What::Text { text, .. } | What::Mail { text, .. } | What::Reasoning(text) => text.len(),
-            What::Call { input, .. } => input.values().map(json_bytes).sum(),
+            What::Call { input, .. } => input.iter().map(|(_, value)| json_bytes(value)).sum(),
             What::Output { content, .. } => content.len(),
             What::Usage(_) | What::RolledBack(_) => 0,
         };

@@ -14,7 +14,7 @@ use crate::formats::common::call_ids::CallIds;
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::ids::Digest;
 use crate::trace::{Role, Step};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 /// What a piece is, when copies are looked for.
@@ -97,7 +97,7 @@ fn mark_injected(pieces: &mut [Piece]) {
             && !typed.contains(&print(text))
         {
             *role = Role::System;
-            metadata.insert("injected".to_owned(), Value::Bool(true));
+            metadata.insert("injected", true);
         }
     }
 }
@@ -182,7 +182,7 @@ fn build(pieces: Vec<Piece>, out: &mut Out<'_>) -> Vec<Step> {
             What::Usage(usage) => {
                 if let Some(step) = steps.iter_mut().rev().find(|step| step.role == Role::Assistant) {
                     let metadata = step.metadata.get_or_insert_default();
-                    metadata.entry("usage").or_insert(Value::Object(usage));
+                    metadata.insert_missing("usage", || Value::Object(usage));
                 }
                 continue;
             }
@@ -199,18 +199,17 @@ fn build(pieces: Vec<Piece>, out: &mut Out<'_>) -> Vec<Step> {
         };
         if role == Role::Assistant {
             if let Some(text) = thought.take() {
-                metadata.insert("reasoning".to_owned(), Value::String(text));
+                metadata.insert("reasoning", text);
             }
         } else if is_turn {
             thoughts_lost += u64::from(thought.take().is_some());
             turns.push(steps.len());
         }
         if let Some(at) = at {
-            metadata.insert("timestamp".to_owned(), Value::String(at));
+            metadata.insert("timestamp", at);
         }
         let (tool_call_id, tool_name, tool_input) = call.unwrap_or((None, None, None));
-        let metadata = Some(metadata).filter(|metadata: &Map<_, _>| !metadata.is_empty());
-        steps.push(Step { role, content, tool_name, tool_input, tool_call_id, metadata });
+        steps.push(Step { role, content, tool_name, tool_input, tool_call_id, metadata: metadata.some() });
     }
     thoughts_lost += u64::from(thought.is_some());
     if thoughts_lost > 0 {

@@ -4,10 +4,10 @@
 //! understood leaves a mark or stays as JSON, with a warning. Bytes of images and documents are never copied.
 
 use super::content::{self, is_part};
-use super::json::{Json, into_map};
+use super::json::Json;
 use super::tool_input::tool_input;
 use crate::formats::report::ISSUES_LISTED_MAX;
-use serde_json::{Map, Value};
+use crate::trace::Object;
 
 /// What a content holds.
 #[derive(Debug, Default, PartialEq)]
@@ -47,9 +47,9 @@ pub(crate) struct Call {
     /// The tool.
     pub(crate) name: String,
     /// The arguments.
-    pub(crate) input: Map<String, Value>,
+    pub(crate) input: Object,
     /// Further fields of the block.
-    pub(crate) metadata: Map<String, Value>,
+    pub(crate) metadata: Object,
 }
 
 /// The result of a call.
@@ -149,10 +149,14 @@ impl Blocks {
         let compact = recorded.as_ref().filter(|input| input.is_too_deep()).map(Json::compact);
         let input = tool_input(recorded).unwrap_or_else(|_| {
             self.warnings.push(format!("the input of a call of {name:?} nests too deep and was kept as text"));
-            Map::from_iter([("_raw".to_owned(), Value::String(compact.unwrap_or_default()))])
+            Object::of("_raw", compact.unwrap_or_default())
         });
         let more = fields_without(block, &["type", "id", "name", "input", "cache_control"]);
-        let metadata = into_map(more.into_iter().filter(|(_, value)| is_worth_keeping(value)).collect());
+        let metadata = more
+            .into_iter()
+            .filter(|(_, value)| is_worth_keeping(value))
+            .map(|(key, value)| (key, value.into_value()))
+            .collect();
         self.pieces.push(Piece::Call(Call { id, name, input, metadata }));
     }
 
@@ -284,7 +288,7 @@ mod tests {
             {"type":"mcp_tool_result","tool_use_id":"m1","is_error":true,"content":[{"type":"text","text":"no"}]},
             {"type":"compaction","content":"so far"},{"type":"tool_addition","tool":{"name":"x"}},{"type":"text","text":""}]"#,
         );
-        let object = |text: &str| serde_json::from_str::<Map<String, Value>>(text).unwrap();
+        let object = |text: &str| serde_json::from_str::<Object>(text).unwrap();
         let expected = vec![
             Piece::Reasoning("hm".into()),
             Piece::Text("Look".into()),
@@ -295,7 +299,7 @@ mod tests {
                 id: Some("m1".into()),
                 name: "wx".into(),
                 input: object(r#"{"a":1}"#),
-                metadata: object(r#"{"server_name":"srv"}"#),
+                metadata: Object::of("server_name", "srv"),
             }),
             Piece::Result(Answer { id: Some("m1".into()), tool: None, text: "no".into(), is_error: true }),
             Piece::Compaction("so far".into()),

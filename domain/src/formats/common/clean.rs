@@ -4,6 +4,7 @@
 //! A surrogate is replaced by text of the same length, so that byte offsets in later errors stay right. An escaped NUL has no
 //! such replacement: it is only noted here, and [`drop_nul`] takes it out of what was parsed.
 
+use crate::trace::{Object, Step};
 use memchr::{memchr, memchr2, memmem};
 use serde_json::{Map, Value};
 
@@ -81,8 +82,8 @@ pub(crate) fn drop_nul(text: &mut String) -> bool {
     any
 }
 
-/// Takes NUL out of all text of an object, its keys included; whether there was any.
-pub(crate) fn drop_nul_in_object(object: &mut Map<String, Value>) -> bool {
+/// Takes NUL out of all text of a map, its keys included; whether there was any.
+pub(crate) fn drop_nul_in_map(object: &mut Map<String, Value>) -> bool {
     let mut any = object.keys().any(|key| key.contains('\0'));
     if any {
         *object = std::mem::take(object)
@@ -99,21 +100,54 @@ pub(crate) fn drop_nul_in_object(object: &mut Map<String, Value>) -> bool {
     any
 }
 
+/// Takes NUL out of all text of a step; whether there was any.
+pub(crate) fn drop_nul_in_step(step: &mut Step) -> bool {
+    let mut dropped = drop_nul(&mut step.content);
+    for text in step.tool_name.iter_mut().chain(&mut step.tool_call_id) {
+        dropped |= drop_nul(text);
+    }
+    for object in step.tool_input.iter_mut().chain(&mut step.metadata) {
+        dropped |= drop_nul_in_object(object);
+    }
+    dropped
+}
+
+/// The same for an object of a step, its names included.
+pub(crate) fn drop_nul_in_object(metadata: &mut Object) -> bool {
+    let mut any = metadata.iter().any(|(name, _)| name.contains('\0'));
+    if any {
+        let without = |(mut name, value): (String, Value)| {
+            drop_nul(&mut name);
+            (name, value)
+        };
+        *metadata = std::mem::take(metadata).into_iter().map(without).collect();
+    }
+    for value in metadata.values_mut() {
+        any |= drop_nul_in_value(value);
+    }
+    any
+}
+
 /// Whether a text holds the mark of what was no Unicode: a lone surrogate, or bytes that are no UTF-8.
 pub(crate) fn has_replacement(text: &str) -> bool {
     text.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// Whether any text of an object does, its keys included.
-pub(crate) fn object_has_replacement(object: &Map<String, Value>) -> bool {
+/// Whether any text of a map does, its keys included.
+fn map_has_replacement(object: &Map<String, Value>) -> bool {
     object.iter().any(|(key, value)| has_replacement(key) || value_has_replacement(value))
+}
+
+/// The same for an object of a step, its names included.
+pub(crate) fn object_has_replacement(metadata: &Object) -> bool {
+    metadata.iter().any(|(name, value)| has_replacement(name) || value_has_replacement(value))
 }
 
 fn value_has_replacement(value: &Value) -> bool {
     match value {
         Value::String(text) => has_replacement(text),
         Value::Array(items) => items.iter().any(value_has_replacement),
-        Value::Object(object) => object_has_replacement(object),
+        Value::Object(object) => map_has_replacement(object),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -122,7 +156,7 @@ fn drop_nul_in_value(value: &mut Value) -> bool {
     match value {
         Value::String(text) => drop_nul(text),
         Value::Array(items) => items.iter_mut().map(drop_nul_in_value).filter(|any| *any).count() > 0,
-        Value::Object(object) => drop_nul_in_object(object),
+        Value::Object(object) => drop_nul_in_map(object),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

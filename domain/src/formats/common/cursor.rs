@@ -3,6 +3,7 @@
 use super::clean::{Cleaned, clean};
 use super::json::Json;
 use super::parse::{Parts, Unparsed, first_value};
+use super::records::reuse;
 use super::source::{Place, Scan, Source};
 use memchr::memchr_iter;
 use std::io;
@@ -316,6 +317,7 @@ impl<'c, 's> Stream<'c, 's> {
             let place = Place { offset: start.offset + at as u64, line: start.line + lines };
             CursorError::Syntax { place, message, truncated }
         });
+        reuse(&mut bytes);
         self.scratch = bytes;
         parsed
     }

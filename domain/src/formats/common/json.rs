@@ -2,6 +2,7 @@
 //! text (a tool result that is JSON, say) must not. [`parse`](super::parse) makes it of text.
 
 use crate::limits::JSON_VALUE_DEPTH_MAX;
+use crate::trace::Object;
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 use std::fmt;
@@ -96,6 +97,15 @@ impl Json {
     pub(crate) fn compact(&self) -> String {
         let mut out = String::new();
         self.push_compact(&mut out);
+        // It is mostly kept, and had room for up to twice as much.
+        out.shrink_to_fit();
+        out
+    }
+
+    /// The same of a list of these items.
+    pub(crate) fn compact_list(items: &[Self]) -> String {
+        let mut out = String::new();
+        push_list(items, &mut out);
         out
     }
 
@@ -108,16 +118,7 @@ impl Json {
                 let _ = write!(out, "{number}");
             }
             Self::Text(text) => crate::rendering::push_string(out, text),
-            Self::List(items) => {
-                out.push('[');
-                for (n, item) in items.iter().enumerate() {
-                    if n > 0 {
-                        out.push(',');
-                    }
-                    item.push_compact(out);
-                }
-                out.push(']');
-            }
+            Self::List(items) => push_list(items, out),
             Self::Object(fields) => {
                 out.push('{');
                 for (n, (key, value)) in fields.iter().enumerate() {
@@ -162,13 +163,29 @@ impl Json {
     }
 }
 
+fn push_list(items: &[Json], out: &mut String) {
+    out.push('[');
+    for (n, item) in items.iter().enumerate() {
+        if n > 0 {
+            out.push(',');
+        }
+        item.push_compact(out);
+    }
+    out.push(']');
+}
+
 /// Takes a field out of an object's; the last one, if it stands twice.
 pub(crate) fn take_field(fields: &mut Vec<(String, Json)>, key: &str) -> Option<Json> {
     let at = fields.iter().rposition(|(name, _)| name == key)?;
     Some(fields.remove(at).1)
 }
 
-/// The canonical object of these fields; of a repeated key the last value stands.
+/// The canonical object of these fields, as a step has it; of a repeated key the last value stands.
+pub(crate) fn into_object(fields: Vec<(String, Json)>) -> Object {
+    fields.into_iter().map(|(key, value)| (key, value.into_value())).collect()
+}
+
+/// The same within a value.
 pub(crate) fn into_map(fields: Vec<(String, Json)>) -> Map<String, Value> {
     fields.into_iter().map(|(key, value)| (key, value.into_value())).collect()
 }

@@ -1,6 +1,6 @@
 //! What a format whose records are traces has to say, and where the traces it builds go.
 
-use super::clean::{drop_nul, drop_nul_in_object};
+use super::clean::{drop_nul, drop_nul_in_map, drop_nul_in_step};
 use super::json::Json;
 use super::look::Look;
 use super::timed::TimedStep;
@@ -193,7 +193,7 @@ impl<'o> Out<'o> {
             for text in head.external_id.iter_mut().chain(&mut head.title) {
                 self.nul_dropped |= drop_nul(text);
             }
-            self.nul_dropped |= drop_nul_in_object(&mut head.metadata);
+            self.nul_dropped |= drop_nul_in_map(&mut head.metadata);
         }
         if head.external_id.as_deref().is_some_and(is_long_id) {
             return Err(Bad::new("id", format!("the id has more than {EXTERNAL_ID_CHARS_MAX} characters")));
@@ -212,17 +212,6 @@ impl<'o> Out<'o> {
             _ => Ok(()),
         }
     }
-}
-
-fn drop_nul_in_step(step: &mut Step) -> bool {
-    let mut dropped = drop_nul(&mut step.content);
-    for text in step.tool_name.iter_mut().chain(&mut step.tool_call_id) {
-        dropped |= drop_nul(text);
-    }
-    for object in step.tool_input.iter_mut().chain(&mut step.metadata) {
-        dropped |= drop_nul_in_object(object);
-    }
-    dropped
 }
 
 /// Whether an id is too long to be looked up by: it could not stand in an index.

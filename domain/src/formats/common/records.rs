@@ -121,6 +121,15 @@ fn layout_at(source: &mut Source<'_>) -> io::Result<Layout> {
     Ok(layout)
 }
 
+/// Bytes of a buffer that is kept for the next record.
+const KEPT_BYTES_MAX: usize = 256 * 1024;
+
+/// Empties a buffer whose record is taken. A large one is given back, since what is made of its record may be larger still.
+pub(crate) fn reuse(bytes: &mut Vec<u8>) {
+    bytes.clear();
+    bytes.shrink_to(KEPT_BYTES_MAX);
+}
+
 /// Reads to the end of the line. Says whether it is larger than `bytes_max`, and whether a line feed ended it.
 fn read_line(source: &mut Source<'_>, bytes: &mut Vec<u8>, bytes_max: usize) -> io::Result<(bool, bool)> {
     bytes.clear();

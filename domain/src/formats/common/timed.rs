@@ -1,8 +1,8 @@
 //! Steps beside which stands what their call says of them.
 
-use crate::trace::Step;
+use crate::trace::{Object, Step};
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// A step on its way to a trace, and what its call says of it. In its metadata that would take a map, 632 bytes however little is in
@@ -14,17 +14,14 @@ pub struct TimedStep {
     /// Nanoseconds since the epoch; 0 if unknown.
     pub time_ns: u64,
     /// Metadata that it shares with the other answers of its call.
-    pub facts: Option<Arc<Map<String, Value>>>,
+    pub facts: Option<Arc<Object>>,
 }
 
 impl TimedStep {
     /// The step with its facts and its time in its metadata, as far as it has none of its own there.
     pub fn stamped(mut self) -> Step {
         if let Some(facts) = self.facts.filter(|facts| !facts.is_empty()) {
-            let metadata = self.step.metadata.get_or_insert_default();
-            for (name, fact) in facts.iter() {
-                metadata.entry(name).or_insert_with(|| fact.clone());
-            }
+            self.step.metadata.get_or_insert_default().fill(Object::clone(&facts));
         }
         stamp(&mut self.step, self.time_ns);
         self.step
@@ -36,11 +33,11 @@ impl TimedStep {
         if self.time_ns != 0 {
             metadata.remove("timestamp");
         }
-        for name in self.facts.iter().flat_map(|facts| facts.keys()) {
+        for (name, _) in self.facts.iter().flat_map(|facts| facts.iter()) {
             metadata.remove(name);
         }
-        metadata.extend(self.step.metadata.take().unwrap_or_default());
-        better.metadata = Some(metadata).filter(|metadata| !metadata.is_empty());
+        metadata.append(self.step.metadata.take().unwrap_or_default());
+        better.metadata = metadata.some();
         self.step = better;
     }
 }
@@ -59,7 +56,7 @@ pub(crate) fn stamp(step: &mut Step, time_ns: u64) {
     }
     let Ok(moment) = Timestamp::from_nanosecond(i128::from(time_ns)) else { return };
     let metadata = step.metadata.get_or_insert_default();
-    metadata.entry("timestamp").or_insert_with(|| Value::String(moment.to_string()));
+    metadata.insert_missing("timestamp", || Value::String(moment.to_string()));
 }
 
 #[cfg(test)]
@@ -73,7 +70,7 @@ mod tests {
     }
 
     fn timed(metadata: Value) -> TimedStep {
-        let facts: Map<String, Value> = serde_json::from_value(json!({"model": "m", "status": "ok"})).unwrap();
+        let facts: Object = serde_json::from_value(json!({"model": "m", "status": "ok"})).unwrap();
         TimedStep { step: step(metadata), time_ns: 1_700_000_000_000_000_000, facts: Some(Arc::new(facts)) }
     }
 
@@ -82,7 +79,7 @@ mod tests {
         let stamped = timed(json!({"model": "own"})).stamped().metadata;
         assert_eq!(json!(stamped), json!({"model": "own", "status": "ok", "timestamp": "2023-11-14T22:13:20Z"}));
         let stamped = timed(json!({"timestamp": "2020-01-01T00:00:00Z"})).stamped().metadata.unwrap();
-        assert_eq!(stamped["timestamp"], "2020-01-01T00:00:00Z");
+        assert_eq!(stamped.get("timestamp").unwrap(), "2020-01-01T00:00:00Z");
         assert_eq!(TimedStep::from(Step { metadata: None, ..step(json!({})) }).stamped().metadata, None);
     }
 

@@ -1,22 +1,23 @@
 //! Arguments of tool calls: always an object in a canonical trace.
 
 use super::decode::decoded;
-use super::json::{Json, into_map};
+use super::json::{Json, into_object};
 use super::record::Bad;
-use serde_json::{Map, Value};
+use crate::trace::Object;
+use serde_json::Value;
 
 /// The object of arguments that were recorded in any form. An object stands as it is; a string that holds an object gives
 /// that object; nothing gives an empty one; everything else is kept under `_raw`.
-pub(crate) fn tool_input(recorded: Option<Json>) -> Result<Map<String, Value>, Bad> {
+pub(crate) fn tool_input(recorded: Option<Json>) -> Result<Object, Bad> {
     match recorded {
-        None | Some(Json::Null) => Ok(Map::new()),
-        Some(Json::Text(text)) if text.is_empty() => Ok(Map::new()),
+        None | Some(Json::Null) => Ok(Object::new()),
+        Some(Json::Text(text)) if text.is_empty() => Ok(Object::new()),
         Some(Json::Text(text)) => Ok(match parse_object(&text) {
             Some(object) => object,
             None => raw(Value::String(text)),
         }),
         Some(json) if json.is_too_deep() => Err(too_deep()),
-        Some(Json::Object(fields)) => Ok(into_map(fields)),
+        Some(Json::Object(fields)) => Ok(into_object(fields)),
         Some(other) => Ok(raw(other.into_value())),
     }
 }
@@ -27,19 +28,19 @@ pub(crate) fn too_deep() -> Bad {
 }
 
 /// The object that a text holds; none for anything else, or one that nests too deep.
-fn parse_object(text: &str) -> Option<Map<String, Value>> {
+fn parse_object(text: &str) -> Option<Object> {
     if !text.trim_start().starts_with('{') {
         return None;
     }
     match decoded(text)? {
         json if json.is_too_deep() => None,
-        Json::Object(fields) => Some(into_map(fields)),
+        Json::Object(fields) => Some(into_object(fields)),
         _ => None,
     }
 }
 
-fn raw(value: Value) -> Map<String, Value> {
-    Map::from_iter([("_raw".to_owned(), value)])
+fn raw(value: Value) -> Object {
+    Object::of("_raw", value)
 }
 
 #[cfg(test)]
@@ -61,7 +62,7 @@ mod tests {
         assert_eq!(input(r#""null""#), r#"{"_raw":"null"}"#);
         assert_eq!(input("[1, 2.50]"), r#"{"_raw":[1,2.50]}"#);
         assert_eq!(input("7"), r#"{"_raw":7}"#);
-        assert_eq!(tool_input(None).unwrap(), Map::new());
+        assert_eq!(tool_input(None).unwrap(), Object::new());
     }
 
     #[test]

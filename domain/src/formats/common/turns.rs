@@ -10,7 +10,7 @@ use super::call_ids::CallIds;
 use super::json::Json;
 use super::record::{Bad, Out, Stop};
 use crate::limits::TRACE_HEAD_BYTES_MAX;
-use crate::trace::{Role, Step};
+use crate::trace::{Object, Role, Step};
 use serde_json::{Map, Value};
 
 /// What is known of a message beside its content.
@@ -19,11 +19,11 @@ pub(crate) struct Voice {
     /// Who speaks.
     pub(crate) role: Role,
     /// Metadata of every step of the message.
-    pub(crate) each: Map<String, Value>,
+    pub(crate) each: Object,
     /// Metadata of its first step.
-    pub(crate) first: Map<String, Value>,
+    pub(crate) first: Object,
     /// Metadata of its first step of the agent.
-    pub(crate) agent: Map<String, Value>,
+    pub(crate) agent: Object,
     /// Whether its texts are joined without a line feed.
     pub(crate) glued: bool,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Voice {
 impl Voice {
     /// Of someone of whom nothing else is known.
     pub(crate) fn new(role: Role) -> Self {
-        Self { role, each: Map::new(), first: Map::new(), agent: Map::new(), glued: false }
+        Self { role, each: Object::new(), first: Object::new(), agent: Object::new(), glued: false }
     }
 }
 
@@ -41,7 +41,7 @@ struct Run {
     text: String,
     /// Whether what stands last is a mark, which never joins without a line feed.
     ends_with_mark: bool,
-    metadata: Map<String, Value>,
+    metadata: Object,
 }
 
 /// Writes the steps of a trace.
@@ -129,7 +129,7 @@ impl Turns {
             tool_name: None,
             tool_input: None,
             tool_call_id: None,
-            metadata: kept(run.metadata),
+            metadata: run.metadata.some(),
         })
     }
 
@@ -174,9 +174,7 @@ impl Turns {
         }
         let mut metadata = self.metadata(Role::Assistant);
         self.add_reasoning(&mut metadata);
-        for (name, value) in call.metadata {
-            metadata.entry(name).or_insert(value);
-        }
+        metadata.fill(call.metadata);
         let id = self.calls.call(call.id, &call.name);
         out.step(Step {
             role: Role::Assistant,
@@ -184,7 +182,7 @@ impl Turns {
             tool_name: Some(call.name),
             tool_input: Some(call.input),
             tool_call_id: Some(id),
-            metadata: kept(metadata),
+            metadata: metadata.some(),
         })
     }
 
@@ -192,7 +190,7 @@ impl Turns {
         self.pause(out)?;
         let mut metadata = self.metadata(Role::Tool);
         if answer.is_error {
-            metadata.insert("is_error".to_owned(), Value::Bool(true));
+            metadata.insert("is_error", true);
         }
         let (id, called) = self.calls.result(answer.id, answer.tool.as_deref());
         out.step(Step {
@@ -201,7 +199,7 @@ impl Turns {
             tool_name: answer.tool.or(called),
             tool_input: None,
             tool_call_id: Some(id),
-            metadata: kept(metadata),
+            metadata: metadata.some(),
         })
     }
 
@@ -211,31 +209,29 @@ impl Turns {
             return Ok(());
         }
         let mut metadata = self.metadata(Role::User);
-        metadata.insert("compaction".to_owned(), Value::Bool(true));
+        metadata.insert("compaction", true);
         let (tool_name, tool_input, tool_call_id) = (None, None, None);
-        out.step(Step { role: Role::User, content, tool_name, tool_input, tool_call_id, metadata: kept(metadata) })
+        out.step(Step { role: Role::User, content, tool_name, tool_input, tool_call_id, metadata: metadata.some() })
     }
 
     /// Metadata of the message's next step, which is one of this role.
-    fn metadata(&mut self, role: Role) -> Map<String, Value> {
+    fn metadata(&mut self, role: Role) -> Object {
         let mut metadata = std::mem::take(&mut self.voice.first);
-        metadata.append(&mut std::mem::take(&mut self.notes));
+        metadata.append(std::mem::take(&mut self.notes).into());
         self.note_bytes = 0;
         if role == Role::Assistant {
-            metadata.append(&mut std::mem::take(&mut self.voice.agent));
+            metadata.append(std::mem::take(&mut self.voice.agent));
         }
-        for (name, value) in &self.voice.each {
-            metadata.insert(name.clone(), value.clone());
-        }
+        metadata.append(self.voice.each.clone());
         metadata
     }
 
     /// Adds the reasoning so far.
-    fn add_reasoning(&mut self, metadata: &mut Map<String, Value>) {
+    fn add_reasoning(&mut self, metadata: &mut Object) {
         let Some(more) = self.reasoning.take() else { return };
-        match metadata.entry("reasoning").or_insert_with(|| Value::String(String::new())) {
-            Value::String(text) => join(text, "\n", &more),
-            other => *other = Value::String(more),
+        match metadata.get_mut("reasoning") {
+            Some(Value::String(text)) => join(text, "\n", &more),
+            _ => metadata.insert("reasoning", more),
         }
     }
 }
@@ -247,17 +243,13 @@ fn join(text: &mut String, by: &str, more: &str) {
     text.push_str(more);
 }
 
-fn kept(metadata: Map<String, Value>) -> Option<Map<String, Value>> {
-    (!metadata.is_empty()).then_some(metadata)
-}
-
 /// Puts the results of a message before all else: they answer what came before it, and the person speaks after them.
 pub(crate) fn results_first(pieces: &mut [Piece]) {
     pieces.sort_by_key(|piece| !matches!(piece, Piece::Result(_)));
 }
 
 /// The tokens that a model reports, under the names they have in metadata.
-pub(crate) fn usage(recorded: &Json) -> Map<String, Value> {
+pub(crate) fn usage(recorded: &Json) -> Object {
     const NAMES: [(&str, &str); 3] = [
         ("input_tokens", "input_tokens"),
         ("output_tokens", "output_tokens"),
@@ -269,5 +261,5 @@ pub(crate) fn usage(recorded: &Json) -> Map<String, Value> {
             usage.insert(name.to_owned(), Value::Number(number.clone()));
         }
     }
-    if usage.is_empty() { usage } else { Map::from_iter([("usage".to_owned(), Value::Object(usage))]) }
+    if usage.is_empty() { Object::new() } else { Object::of("usage", usage) }
 }

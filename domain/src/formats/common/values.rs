@@ -7,7 +7,7 @@ use super::cursor::{Cursor, NOT_UTF8};
 use super::fault::{Fault, issue, sink_error};
 use super::json::Json;
 use super::record::{Bad, Out, Target};
-use super::records::{Record, Records};
+use super::records::{Record, Records, reuse};
 use super::source::{Place, Source};
 use super::take::each_item;
 use crate::formats::judgment::Judgment;
@@ -85,11 +85,11 @@ impl<'r> Values<'r> {
     ) -> Result<(), Fault> {
         // An array is walked on the source, so that damage in it costs what comes behind it alone.
         if record.large || bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+            reuse(bytes);
             source.seek(record.start)?;
             let mut cursor = Cursor::stream(source, record.end);
             let read = self.values(&mut cursor, take);
-            let cleaned = cursor.cleaned();
-            self.cleaned(record.start, cleaned.nul, cleaned.surrogates && read.is_ok());
+            self.note_surrogates(record.start, cursor.cleaned().surrogates && read.is_ok());
             return read;
         }
         let cleaned = clean(bytes);
@@ -97,32 +97,30 @@ impl<'r> Values<'r> {
             let offset = record.start.offset + error.valid_up_to() as u64;
             Fault::Bad(issue(Place { offset, ..record.start }, Bad::new("", NOT_UTF8)), false)
         })?;
-        let read = self.values(&mut Cursor::memory(text, record.start), take);
-        self.cleaned(record.start, cleaned.nul, cleaned.surrogates && read.is_ok());
+        let parsed = only_value(&mut Cursor::memory(text, record.start));
+        reuse(bytes);
+        self.nul |= cleaned.nul;
+        let read = parsed.and_then(|(place, value)| self.value(place, value, take));
+        self.note_surrogates(record.start, cleaned.surrogates && read.is_ok());
         read
     }
 
-    fn cleaned(&mut self, place: Place, nul: bool, surrogates: bool) {
-        self.nul |= nul;
-        if surrogates {
+    fn note_surrogates(&mut self, place: Place, any: bool) {
+        if any {
             self.warn(place, Bad::new("", "lone surrogates in text were replaced by U+FFFD"));
         }
     }
 
     fn values(&mut self, cursor: &mut Cursor<'_, '_>, take: &mut TakeEach<'r, '_>) -> Result<(), Fault> {
-        let first = cursor.peek()?;
-        if first == Some(b'[') {
-            each_item(cursor, |_, place, item| self.value(place, item, take))?;
+        if cursor.peek()? == Some(b'[') {
+            each_item(cursor, |cursor, place, item| {
+                self.nul |= cursor.cleaned().nul;
+                self.value(place, item, take)
+            })?;
             return end(cursor);
         }
-        let place = cursor.place();
-        let value = cursor.value(STEP_BYTES_MAX).map_err(|error| match Fault::from(error) {
-            // Only an object can be the beginning of a line that is still being written.
-            Fault::Bad(issue, truncated) => Fault::Bad(issue, truncated && first == Some(b'{')),
-            fatal @ Fault::Fatal(_) => fatal,
-        })?;
-        // A line is known to be good before it is taken.
-        end(cursor)?;
+        let (place, value) = only_value(cursor)?;
+        self.nul |= cursor.cleaned().nul;
         self.value(place, value, take)
     }
 
@@ -231,4 +229,17 @@ fn end(cursor: &mut Cursor<'_, '_>) -> Result<(), Fault> {
             Err(Fault::Bad(issue(cursor.place(), Bad::new("", message)), false))
         }
     }
+}
+
+/// The value of a record that holds no other: a line is known to be good before it is taken.
+fn only_value(cursor: &mut Cursor<'_, '_>) -> Result<(Place, Json), Fault> {
+    let first = cursor.peek()?;
+    let place = cursor.place();
+    let value = cursor.value(STEP_BYTES_MAX).map_err(|error| match Fault::from(error) {
+        // Only an object can be the beginning of a line that is still being written.
+        Fault::Bad(issue, truncated) => Fault::Bad(issue, truncated && first == Some(b'{')),
+        fatal @ Fault::Fatal(_) => fatal,
+    })?;
+    end(cursor)?;
+    Ok((place, value))
 }

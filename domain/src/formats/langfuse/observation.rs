@@ -8,9 +8,8 @@ use crate::formats::observed::Observed;
 use crate::formats::observed::facts::{facts, usage};
 use crate::formats::observed::spans::{nanoseconds, raw, times};
 use crate::formats::observed::tools::tool_use;
-use crate::formats::turns::{of_call, taken_out, turns};
+use crate::formats::turns::{of_call, system_of_call, taken_out, turns};
 use crate::trace::{Role, Span, Step};
-use serde_json::Map;
 
 /// The model of a generation.
 pub(super) fn model(observation: &Json) -> Option<&str> {
@@ -117,10 +116,6 @@ pub(super) fn decoded(value: Option<&Json>) -> Option<Json> {
 pub(super) fn system(observation: &Json) -> Vec<Step> {
     let (input, output) =
         (observation.get("input").unwrap_or(&Json::Null), observation.get("output").unwrap_or(&Json::Null));
-    let (given, _) = of_call(&marked(input), &marked(output), &mut Vec::new());
-    given
-        .into_iter()
-        .filter(|step| step.role == Role::System)
-        .map(|step| Step { metadata: None::<Map<_, _>>, ..step })
-        .collect()
+    let given = system_of_call(&marked(input), &marked(output));
+    given.into_iter().map(|step| Step { metadata: None, ..step }).collect()
 }

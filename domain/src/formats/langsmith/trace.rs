@@ -10,8 +10,8 @@ use crate::formats::judgment::{Judgment, ScoreMap};
 use crate::formats::observed::facts::most_frequent;
 use crate::formats::observed::spans::nanoseconds;
 use crate::formats::observed::{Beside, Gathered, Whole, write};
-use crate::formats::turns::of_call;
-use crate::trace::{Role, Step, TraceHead};
+use crate::formats::turns::{of_call, system_of_call};
+use crate::trace::{Step, TraceHead};
 use std::collections::HashSet;
 
 /// Takes a group. Its steps and spans go out.
@@ -56,9 +56,8 @@ struct Root<'r>(Option<&'r Run>);
 
 impl Beside for Root<'_> {
     fn system(&self) -> Vec<Step> {
-        let of = |root: &Run| of_call(&side(&root.fields, "inputs"), &side(&root.fields, "outputs"), &mut Vec::new()).0;
-        let given = self.0.map(of).unwrap_or_default();
-        given.into_iter().filter(|step| step.role == Role::System).collect()
+        let of = |root: &Run| system_of_call(&side(&root.fields, "inputs"), &side(&root.fields, "outputs"));
+        self.0.map(of).unwrap_or_default()
     }
 
     fn whole(&self, out: &mut Out<'_>) -> Option<Whole> {

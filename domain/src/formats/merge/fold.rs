@@ -5,10 +5,11 @@ use super::matching::{Plan, Target, plan, shared};
 use super::order::Key;
 use super::state::MergeState;
 use super::tools::Missing;
+use super::unusable_ids::drop_unusable_ids;
 use super::{Rebuild, SourceSpan};
 use crate::formats::common::timed::TimedStep;
-use crate::trace::{Role, Step};
-use serde_json::{Map, Value};
+use crate::trace::{Object, Role, Step};
+use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -147,7 +148,7 @@ impl Fold<'_> {
         agent: u64,
         turns: Turns,
         (start_ns, end_ns): (u64, u64),
-        facts: Option<&Arc<Map<String, Value>>>,
+        facts: Option<&Arc<Object>>,
     ) -> Result<Vec<u32>, Rebuild> {
         let (number, goes_on) = match plan.target {
             Target::Continue(number) | Target::Rewrite(number) => (number, true),
@@ -161,6 +162,10 @@ impl Fold<'_> {
             let spoken = turns.iter().filter(|(_, mark, _)| mark.kind != MarkKind::System).enumerate();
             let fresh: Vec<&Step> = spoken.filter(|(at, _)| is_new(*at)).map(|(_, (step, ..))| step).collect();
             results = self.state.tools.missing(number, start_ns, &fresh)?;
+        }
+        // A first call, often the longest, needs no more room than it has turns.
+        if self.steps.is_empty() {
+            self.steps.reserve_exact(turns.marks.len());
         }
         let mut added = Vec::new();
         let mut marks = Vec::new();
@@ -267,7 +272,7 @@ impl Fold<'_> {
         mut step: Step,
         thread: u32,
         (time_ns, start_ns): (u64, u64),
-        facts: Option<Arc<Map<String, Value>>>,
+        facts: Option<Arc<Object>>,
     ) -> Mark {
         let mut mark = Mark::of(&step);
         mark.step = self.state.steps;
@@ -292,26 +297,4 @@ impl Fold<'_> {
 /// Whether a turn is a step at all: an empty text is none.
 fn is_something(step: &Step) -> bool {
     step.role == Role::Tool || step.tool_name.is_some() || !step.content.trim().is_empty()
-}
-
-/// Takes away call ids that tell no call from another: a tool's own name, or one id for all calls of a span.
-fn drop_unusable_ids(span: &mut SourceSpan) {
-    let steps = || span.input.iter().chain(&span.output);
-    let calls: Vec<&Step> = steps().filter(|step| step.role == Role::Assistant && step.tool_name.is_some()).collect();
-    let first = calls.first().and_then(|call| call.tool_call_id.clone());
-    let one_for_all = calls.len() > 1 && calls.iter().all(|call| call.tool_call_id == first);
-    let shared = first.filter(|_| one_for_all);
-    let mut names: Vec<String> = Vec::new();
-    for call in calls.iter().filter(|call| call.tool_call_id.is_some() && call.tool_call_id == call.tool_name) {
-        names.extend(call.tool_call_id.clone().filter(|name| !names.contains(name)));
-    }
-    for step in span.input.iter_mut().chain(&mut span.output) {
-        if step
-            .tool_call_id
-            .as_ref()
-            .is_some_and(|id| id.is_empty() || Some(id) == shared.as_ref() || names.contains(id))
-        {
-            step.tool_call_id = None;
-        }
-    }
 }

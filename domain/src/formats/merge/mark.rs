@@ -2,7 +2,7 @@
 
 use super::packed::Packed;
 use crate::rendering::canonical_json;
-use crate::trace::{Role, Step};
+use crate::trace::{Object, Role, Step};
 use sha2::{Digest as _, Sha256};
 
 /// The kind of a turn.
@@ -43,7 +43,7 @@ pub(super) fn short(id: &str) -> u64 {
 }
 
 /// Digest of a tool's name and its arguments.
-pub(super) fn signature(tool: &str, input: Option<&serde_json::Map<String, serde_json::Value>>) -> u128 {
+pub(super) fn signature(tool: &str, input: Option<&Object>) -> u128 {
     let arguments = input.filter(|input| !input.is_empty()).map_or_else(|| "{}".to_owned(), canonical_json);
     digest(&["call", tool, &arguments])
 }
@@ -72,7 +72,7 @@ impl Mark {
             }
             (Role::Assistant, Some(tool)) => {
                 let input = step.tool_input.as_ref();
-                (MarkKind::Call, signature(tool, input), input.is_none_or(serde_json::Map::is_empty))
+                (MarkKind::Call, signature(tool, input), input.is_none_or(Object::is_empty))
             }
         };
         let call_id = step.tool_call_id.as_deref().filter(|id| !id.is_empty()).map_or(0, short);

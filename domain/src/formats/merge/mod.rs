@@ -24,6 +24,7 @@ mod state;
 mod threads;
 mod tools;
 mod tree;
+mod unusable_ids;
 
 #[cfg(test)]
 mod properties;
@@ -33,8 +34,7 @@ mod tests;
 pub use super::common::timed::TimedStep;
 pub use state::{Added, MergeState, Rebuild};
 
-use crate::trace::Step;
-use serde_json::{Map, Value};
+use crate::trace::{Object, Step};
 use std::collections::BTreeMap;
 
 /// What a span of the source is to the merging.
@@ -73,7 +73,7 @@ pub struct SourceSpan {
     /// Of a tool span: what it ran. In a box, since most spans have none.
     pub tool: Option<Box<ToolUse>>,
     /// Metadata for the assistant steps that the call answered with: `usage`, `status`, `model`.
-    pub facts: Map<String, Value>,
+    pub facts: Object,
 }
 
 /// What a tool span ran.
@@ -84,7 +84,7 @@ pub struct ToolUse {
     /// Name of the tool.
     pub name: Option<String>,
     /// Its arguments; none if they were not recorded.
-    pub input: Option<Map<String, Value>>,
+    pub input: Option<Object>,
     /// Its result as text; none if it was not recorded.
     pub result: Option<String>,
     /// Whether it failed.

@@ -137,8 +137,6 @@ fn take_in(outer: SourceSpan, inner: &[usize], speaking: &mut [Option<SourceSpan
         last.output = before;
     }
     if alone {
-        for (name, fact) in outer.facts {
-            last.facts.entry(name).or_insert(fact);
-        }
+        last.facts.fill(outer.facts);
     }
 }

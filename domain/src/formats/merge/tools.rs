@@ -7,9 +7,8 @@
 use super::mark::{short, signature};
 use super::{Rebuild, SourceSpan};
 use crate::formats::common::timed::stamp;
-use crate::trace::{Role, Step};
+use crate::trace::{Object, Role, Step};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Open calls remembered; the oldest is forgotten, and its late result keeps the id it has. Each result looks through them.
@@ -414,7 +413,7 @@ impl Waiting {
         let tool = span.tool.as_deref().cloned().unwrap_or_default();
         let signature = tool.name.as_deref().map(|name| signature(name, tool.input.as_ref()));
         let result = tool.result.map(|content| {
-            let metadata = tool.is_error.then(|| Map::from_iter([("is_error".to_owned(), Value::Bool(true))]));
+            let metadata = tool.is_error.then(|| Object::of("is_error", true));
             let tool_name = tool.name;
             let mut step =
                 Step { role: Role::Tool, content, tool_name, tool_input: None, tool_call_id: None, metadata };

@@ -1,6 +1,7 @@
 //! Facts about calls, under the names they have in metadata: tokens, status, model.
 
 use crate::formats::common::json::Json;
+use crate::trace::Object;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -40,29 +41,22 @@ fn usage_at(place: &Json) -> Option<Value> {
 }
 
 /// Facts of one call.
-pub(crate) fn facts(
-    usage: Option<Value>,
-    model: Option<&str>,
-    error: Option<&str>,
-    status_known: bool,
-) -> Map<String, Value> {
-    let mut facts = Map::new();
+pub(crate) fn facts(usage: Option<Value>, model: Option<&str>, error: Option<&str>, status_known: bool) -> Object {
+    let mut facts = Object::new();
     if let Some(usage) = usage {
-        facts.insert("usage".to_owned(), usage);
+        facts.insert("usage", usage);
     }
     if let Some(model) = model {
-        facts.insert("model".to_owned(), Value::String(model.to_owned()));
+        facts.insert("model", model);
     }
     match error {
         Some(message) => {
-            facts.insert("status".to_owned(), Value::String("error".to_owned()));
+            facts.insert("status", "error");
             if !message.is_empty() {
-                facts.insert("status_message".to_owned(), Value::String(message.to_owned()));
+                facts.insert("status_message", message);
             }
         }
-        None if status_known => {
-            facts.insert("status".to_owned(), Value::String("ok".to_owned()));
-        }
+        None if status_known => facts.insert("status", "ok"),
         None => {}
     }
     facts

@@ -1,11 +1,10 @@
 //! What a tool's own observation says: which call it answers, its arguments, its result.
 
 use crate::formats::common::blocks::result_text;
-use crate::formats::common::json::{Json, into_map};
+use crate::formats::common::json::{Json, into_object};
 use crate::formats::merge::ToolUse;
 use crate::formats::turns::{Side, taken_out, turns};
-use crate::trace::Role;
-use serde_json::{Map, Value};
+use crate::trace::{Object, Role};
 
 /// Names under which the id of the call may stand.
 const IDS: [&str; 6] = ["tool_call_id", "toolCallId", "tool_use_id", "call_id", "gen_ai.tool.call.id", "tool.call.id"];
@@ -45,7 +44,7 @@ pub(crate) fn tool_use(
     }
 }
 
-fn arguments(input: &Json) -> Option<Map<String, Value>> {
+fn arguments(input: &Json) -> Option<Object> {
     let Json::Object(fields) = input else { return None };
     for key in ARGUMENTS {
         let Some(held) = input.get(key) else { continue };
@@ -54,10 +53,10 @@ fn arguments(input: &Json) -> Option<Map<String, Value>> {
         let rest = |key: &str| matches!(key, "id" | "name" | "type" | "toolCallId" | "toolName" | "tool_call_id");
         let alone = fields.iter().all(|(other, _)| other == key || rest(other));
         if let (Json::Object(fields), true, false) = (held, alone, held.is_too_deep()) {
-            return Some(into_map(fields.clone()));
+            return Some(into_object(fields.clone()));
         }
     }
-    (!input.is_too_deep()).then(|| into_map(fields.clone()))
+    (!input.is_too_deep()).then(|| into_object(fields.clone()))
 }
 
 /// The result as text, the id of its call, and whether it is an error.

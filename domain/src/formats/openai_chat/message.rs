@@ -8,7 +8,7 @@ use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::common::roles::role_of;
 use crate::formats::common::time::timestamp;
 use crate::formats::common::tool_input::{too_deep, tool_input};
-use crate::trace::{Role, Step};
+use crate::trace::{Object, Role, Step};
 use serde_json::{Map, Value};
 
 /// The fields of a message, sorted by what they are for.
@@ -23,7 +23,7 @@ struct Fields {
     audio: Option<Json>,
     reasoning: Option<String>,
     /// Metadata of every step of the message.
-    common: Map<String, Value>,
+    common: Object,
     /// Metadata of its first step.
     first: Map<String, Value>,
 }
@@ -92,7 +92,7 @@ fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<Fields, Bad> {
             (_, value) if value.is_too_deep() => return Err(too_deep().within(&key)),
             ("timestamp" | "created_at" | "created", value) => match timestamp(&value) {
                 Some(moment) => {
-                    message.common.entry("timestamp").or_insert(Value::String(moment));
+                    message.common.insert_missing("timestamp", || Value::String(moment));
                 }
                 None => {
                     out.warn(&key, "is no date or time; it was kept as original_time in the step's metadata");
@@ -100,7 +100,7 @@ fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<Fields, Bad> {
                 }
             },
             ("weight", value) => {
-                message.common.insert(key, value.into_value());
+                message.common.insert(&key, value.into_value());
             }
             ("metadata", Json::Object(fields)) => {
                 for (name, value) in fields {
@@ -131,7 +131,7 @@ fn role(message: &mut Fields) -> Result<Role, Bad> {
         known.unwrap_or(Role::User)
     };
     if known.is_none() {
-        message.common.insert("original_role".to_owned(), Value::String(name));
+        message.common.insert("original_role", name);
     }
     Ok(role)
 }
@@ -160,7 +160,7 @@ fn spoken(role: Role, mut message: Fields, calls: &mut CallIds, out: &mut Out<'_
         content.text = audio.get("transcript").and_then(Json::as_text).unwrap_or("[audio]").to_owned();
     }
     if let Some(name) = message.name.take() {
-        message.common.insert("name".to_owned(), Value::String(name));
+        message.common.insert("name", name);
     }
     let reasoning = content.reasoning.take().into_iter().chain(message.reasoning.take()).find(|text| !text.is_empty());
     let silent = content.text.is_empty() && message.tool_calls.is_empty();
@@ -208,18 +208,16 @@ fn warn_unknown(content: &Content, out: &mut Out<'_>) {
 }
 
 /// Metadata of the message's next step.
-fn metadata(message: &mut Fields) -> Option<Map<String, Value>> {
-    let mut metadata = std::mem::take(&mut message.first);
-    for (key, value) in &message.common {
-        metadata.insert(key.clone(), value.clone());
-    }
-    (!metadata.is_empty()).then_some(metadata)
+fn metadata(message: &mut Fields) -> Option<Object> {
+    let mut metadata = Object::from(std::mem::take(&mut message.first));
+    metadata.append(message.common.clone());
+    metadata.some()
 }
 
 struct Call {
     id: Option<String>,
     name: String,
-    input: Map<String, Value>,
+    input: Object,
 }
 
 /// Reads a call in any of its forms: `function`, `custom`, or flat.
@@ -244,7 +242,7 @@ fn call(recorded: Json) -> Result<Call, Bad> {
     };
     let recorded = ["arguments", "args", "input", "parameters"].iter().find_map(|key| take_field(&mut inner, key));
     let input = match recorded {
-        Some(Json::Text(text)) if free_form => Map::from_iter([("input".to_owned(), Value::String(text))]),
+        Some(Json::Text(text)) if free_form => Object::of("input", text),
         other => tool_input(other).map_err(|bad| bad.within("arguments").within(path))?,
     };
     Ok(Call { id, name, input })

@@ -9,7 +9,7 @@ use crate::formats::common::clean::drop_nul;
 use crate::formats::common::json::Json;
 use crate::formats::common::parse::whole_value;
 use crate::otel::{Attributes, OtelSpan, OtelSpanId, OtelTraceId, StatusCode};
-use crate::trace::TraceHead;
+use crate::trace::{Object, TraceHead};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,8 +192,8 @@ fn model(span: &OtelSpan) -> Option<String> {
 }
 
 /// Metadata of a call's answer: its usage, its status, its model.
-pub(super) fn of_call(span: &OtelSpan) -> Map<String, Value> {
-    let mut facts = Map::new();
+pub(super) fn of_call(span: &OtelSpan) -> Object {
+    let mut facts = Object::new();
     let mut usage = Map::new();
     for (name, attributes) in
         [("input_tokens", INPUT_TOKENS), ("output_tokens", OUTPUT_TOKENS), ("cached_tokens", CACHED_TOKENS)]
@@ -203,20 +203,18 @@ pub(super) fn of_call(span: &OtelSpan) -> Map<String, Value> {
         }
     }
     if !usage.is_empty() {
-        facts.insert("usage".to_owned(), Value::Object(usage));
+        facts.insert("usage", usage);
     }
     if let Some(model) = model(span) {
-        facts.insert("model".to_owned(), Value::String(model));
+        facts.insert("model", model);
     }
     match span.status.code {
         StatusCode::Unset => {}
-        StatusCode::Ok => {
-            facts.insert("status".to_owned(), Value::String("ok".to_owned()));
-        }
+        StatusCode::Ok => facts.insert("status", "ok"),
         StatusCode::Error => {
-            facts.insert("status".to_owned(), Value::String("error".to_owned()));
+            facts.insert("status", "error");
             if !span.status.message.is_empty() {
-                facts.insert("status_message".to_owned(), Value::String(span.status.message.clone()));
+                facts.insert("status_message", span.status.message.as_str());
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use super::carriers::{Carried, Recording, Spoken, carried};
 use super::{facts, kind, tool};
-use crate::formats::common::clean::{drop_nul, drop_nul_in_object, has_replacement, object_has_replacement};
+use crate::formats::common::clean::{
+    drop_nul, drop_nul_in_object, drop_nul_in_step, has_replacement, object_has_replacement,
+};
 use crate::formats::common::json::Json;
 use crate::formats::merge::{SourceKind, SourceSpan, ToolUse};
 use crate::formats::turns::{Side, taken_out, turns};
@@ -195,17 +197,6 @@ fn step_is_replaced(step: &Step) -> bool {
         || [&step.tool_input, &step.metadata].into_iter().flatten().any(object_has_replacement)
 }
 
-fn drop_nul_in_step(step: &mut Step) -> bool {
-    let mut dropped = drop_nul(&mut step.content);
-    for text in step.tool_name.iter_mut().chain(&mut step.tool_call_id) {
-        dropped |= drop_nul(text);
-    }
-    for object in step.tool_input.iter_mut().chain(&mut step.metadata) {
-        dropped |= drop_nul_in_object(object);
-    }
-    dropped
-}
-
 fn drop_nul_in_tool_use(used: &mut ToolUse) -> bool {
     let mut dropped = false;
     for text in used.call_id.iter_mut().chain(&mut used.name).chain(&mut used.result) {
@@ -294,7 +285,7 @@ fn set_time(steps: &mut [Step], time_ns: u64) {
     let Ok(moment) = jiff::Timestamp::from_nanosecond(i128::from(time_ns)) else { return };
     for step in steps {
         let metadata = step.metadata.get_or_insert_default();
-        metadata.entry("timestamp").or_insert_with(|| Value::String(moment.to_string()));
+        metadata.insert_missing("timestamp", || Value::String(moment.to_string()));
     }
 }
 

@@ -1,11 +1,10 @@
 //! One step of the canonical form.
 
-use crate::formats::common::json::{Json, into_map};
+use crate::formats::common::json::Json;
 use crate::formats::common::record::Bad;
 use crate::formats::common::roles::role_of;
 use crate::formats::common::tool_input::{too_deep, tool_input};
-use crate::trace::{Role, Step};
-use serde_json::{Map, Value};
+use crate::trace::{Object, Role, Step};
 
 /// Reads a step. A key that is unknown goes into its metadata.
 pub(super) fn step(item: Json) -> Result<Step, Bad> {
@@ -46,9 +45,7 @@ pub(super) fn step(item: Json) -> Result<Step, Bad> {
     };
     if !extra.is_empty() {
         let metadata = step.metadata.get_or_insert_default();
-        for (key, value) in into_map(extra) {
-            metadata.entry(key).or_insert(value);
-        }
+        metadata.fill(extra.into_iter().map(|(key, value)| (key, value.into_value())).collect());
     }
     Ok(step)
 }
@@ -64,10 +61,10 @@ fn role(role: Option<Json>) -> Result<Role, Bad> {
     }
 }
 
-fn metadata(value: Json) -> Result<Option<Map<String, Value>>, Bad> {
+fn metadata(value: Json) -> Result<Option<Object>, Bad> {
     match value {
         deep if deep.is_too_deep() => Err(too_deep().within("metadata")),
-        Json::Object(fields) => Ok(Some(into_map(fields))),
+        Json::Object(fields) => Ok(Some(fields.into_iter().map(|(key, value)| (key, value.into_value())).collect())),
         Json::Null => Ok(None),
         other => Err(Bad::new("metadata", format!("must be an object, not {}", other.kind()))),
     }

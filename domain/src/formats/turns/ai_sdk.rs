@@ -3,7 +3,7 @@
 use super::calls::{input, text};
 use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
 use crate::formats::common::json::Json;
-use serde_json::Map;
+use crate::trace::Object;
 
 /// The piece of a part, if it is of this dialect.
 pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
@@ -13,7 +13,7 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
     match kind {
         "tool-call" | "tool_call" if part.get("toolName").is_some() => {
             let arguments = part.get("input").or_else(|| part.get("args"));
-            Some(Piece::Call(Call { id: id(), name: tool()?, input: input(arguments), metadata: Map::new() }))
+            Some(Piece::Call(Call { id: id(), name: tool()?, input: input(arguments), metadata: Object::new() }))
         }
         "tool-result" | "tool-error" => {
             let recorded = ["output", "result", "error", "content"].iter().find_map(|key| part.get(key));
@@ -23,7 +23,7 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
         }
         "" if is_call(part) => {
             let arguments = part.get("input").or_else(|| part.get("args"));
-            Some(Piece::Call(Call { id: id(), name: tool()?, input: input(arguments), metadata: Map::new() }))
+            Some(Piece::Call(Call { id: id(), name: tool()?, input: input(arguments), metadata: Object::new() }))
         }
         _ => None,
     }

@@ -3,8 +3,7 @@
 use super::Side;
 use crate::formats::common::blocks::{Answer, Call, Piece};
 use crate::formats::common::turns::results_first;
-use crate::trace::{Role, Step};
-use serde_json::{Map, Value};
+use crate::trace::{Object, Role, Step};
 use std::collections::BTreeSet;
 
 /// A message taken apart.
@@ -13,14 +12,14 @@ pub(super) struct Message {
     pub(super) role: Role,
     pub(super) pieces: Vec<Piece>,
     /// Metadata of each of its steps.
-    pub(super) metadata: Map<String, Value>,
+    pub(super) metadata: Object,
     /// Whether its texts are joined without a line feed.
     pub(super) glued: bool,
 }
 
 impl Message {
     pub(super) fn new(role: Role, pieces: Vec<Piece>) -> Self {
-        Self { role, pieces, metadata: Map::new(), glued: false }
+        Self { role, pieces, metadata: Object::new(), glued: false }
     }
 }
 
@@ -33,21 +32,35 @@ pub(super) struct Builder {
     reasoning: Option<String>,
     /// Tools called so far.
     tools: BTreeSet<String>,
+    /// Whether steps of others than the system are left out.
+    only_system: bool,
 }
 
 impl Builder {
     pub(super) fn new(side: Side) -> Self {
         let (warnings, steps, tools) = (Vec::new(), Vec::new(), BTreeSet::new());
-        Self { side, warnings, steps, reasoning: None, tools }
+        Self { side, warnings, steps, reasoning: None, tools, only_system: false }
+    }
+
+    /// Collects what is said of the system, and nothing else.
+    pub(super) fn of_system(side: Side) -> Self {
+        Self { only_system: true, ..Self::new(side) }
     }
 
     pub(super) fn warn(&mut self, message: impl Into<String>) {
         self.warnings.push(message.into());
     }
 
-    pub(super) fn finish(self, warnings: &mut Vec<String>) -> Vec<Step> {
+    pub(super) fn finish(mut self, warnings: &mut Vec<String>) -> Vec<Step> {
         warnings.extend(self.warnings);
+        self.steps.shrink_to_fit();
         self.steps
+    }
+
+    fn push(&mut self, step: Step) {
+        if !self.only_system || step.role == Role::System {
+            self.steps.push(step);
+        }
     }
 
     /// Whether a tool of this name was called.
@@ -109,9 +122,9 @@ impl Builder {
                     self.said(&message, std::mem::take(&mut text), &mut before);
                     if !summary.trim().is_empty() {
                         let mut step = plain(Role::User, summary);
-                        let metadata = Map::from_iter([("compaction".to_owned(), Value::Bool(true))]);
+                        let metadata = Object::of("compaction", true);
                         step.metadata = Some(metadata);
-                        self.steps.push(step);
+                        self.push(step);
                     }
                 }
                 Piece::Note(..) => {}
@@ -134,35 +147,33 @@ impl Builder {
         }
         let mut step = plain(message.role, text);
         step.metadata = metadata(message, reasoning);
-        self.steps.push(step);
+        self.push(step);
     }
 
     fn call(&mut self, message: &Message, call: Call, reasoning: &mut Option<String>) {
         self.tools.insert(call.name.clone());
         let mut metadata =
             metadata(&Message { role: Role::Assistant, ..message.clone() }, reasoning).unwrap_or_default();
-        for (name, value) in call.metadata {
-            metadata.entry(name).or_insert(value);
-        }
-        self.steps.push(Step {
+        metadata.fill(call.metadata);
+        self.push(Step {
             role: Role::Assistant,
             content: String::new(),
             tool_name: Some(call.name),
             tool_input: Some(call.input),
             tool_call_id: call.id.filter(|id| !id.is_empty()),
-            metadata: Some(metadata).filter(|metadata| !metadata.is_empty()),
+            metadata: metadata.some(),
         });
     }
 
     fn result(&mut self, message: &Message, answer: Answer) {
         let mut metadata = message.metadata.clone();
         if answer.is_error {
-            metadata.insert("is_error".to_owned(), Value::Bool(true));
+            metadata.insert("is_error", true);
         }
-        self.steps.push(Step {
+        self.push(Step {
             tool_name: answer.tool.filter(|tool| !tool.is_empty()),
             tool_call_id: answer.id.filter(|id| !id.is_empty()),
-            metadata: Some(metadata).filter(|metadata| !metadata.is_empty()),
+            metadata: metadata.some(),
             ..plain(Role::Tool, answer.text)
         });
     }
@@ -172,14 +183,14 @@ fn plain(role: Role, content: String) -> Step {
     Step { role, content, tool_name: None, tool_input: None, tool_call_id: None, metadata: None }
 }
 
-fn metadata(message: &Message, reasoning: &mut Option<String>) -> Option<Map<String, Value>> {
+fn metadata(message: &Message, reasoning: &mut Option<String>) -> Option<Object> {
     let mut metadata = message.metadata.clone();
     if message.role == Role::Assistant
         && let Some(text) = reasoning.take().filter(|text| !text.trim().is_empty())
     {
-        metadata.insert("reasoning".to_owned(), Value::String(text));
+        metadata.insert("reasoning", text);
     }
-    Some(metadata).filter(|metadata| !metadata.is_empty())
+    metadata.some()
 }
 
 fn join(text: &mut String, more: &str) {

@@ -3,7 +3,8 @@
 use crate::formats::common::blocks::{Call, Piece};
 use crate::formats::common::json::Json;
 use crate::formats::common::tool_input::tool_input;
-use serde_json::{Map, Value};
+use crate::trace::Object;
+use std::collections::HashSet;
 
 /// Keys under which arguments stand.
 const ARGUMENTS: [&str; 5] = ["arguments", "args", "input", "parameters", "arguments_json"];
@@ -17,7 +18,7 @@ pub(super) fn call(recorded: &Json) -> Option<Call> {
     let id = text(recorded, &["id", "call_id", "toolCallId", "tool_call_id", "toolUseId", "tool_use_id"]);
     if let Some(custom @ Json::Object(_)) = recorded.get("custom") {
         let name = text(custom, &["name"]).unwrap_or_else(|| UNNAMED.to_owned());
-        return Some(Call { id, name, input: free_form(custom.get("input")), metadata: Map::new() });
+        return Some(Call { id, name, input: free_form(custom.get("input")), metadata: Object::new() });
     }
     let inner = ["function", "functionCall", "function_call", "toolUse", "tool_call"]
         .iter()
@@ -30,21 +31,21 @@ pub(super) fn call(recorded: &Json) -> Option<Call> {
     }
     let id = id.or_else(|| text(holder, &["id", "toolUseId"]));
     let name = name.unwrap_or_else(|| UNNAMED.to_owned());
-    Some(Call { id, name, input: input(arguments), metadata: Map::new() })
+    Some(Call { id, name, input: input(arguments), metadata: Object::new() })
 }
 
 /// Arguments in any form.
-pub(super) fn input(recorded: Option<&Json>) -> Map<String, Value> {
+pub(super) fn input(recorded: Option<&Json>) -> Object {
     tool_input(recorded.cloned()).unwrap_or_else(|_| {
         let text = recorded.map_or_else(String::new, Json::compact);
-        Map::from_iter([("_raw".to_owned(), Value::String(text))])
+        Object::of("_raw", text)
     })
 }
 
 /// The input of a tool that takes any text.
-pub(super) fn free_form(recorded: Option<&Json>) -> Map<String, Value> {
+pub(super) fn free_form(recorded: Option<&Json>) -> Object {
     match recorded {
-        Some(Json::Text(text)) => Map::from_iter([("input".to_owned(), Value::String(text.clone()))]),
+        Some(Json::Text(text)) => Object::of("input", text.clone()),
         other => input(other),
     }
 }
@@ -75,21 +76,7 @@ pub(super) fn add_all(pieces: &mut Vec<Piece>, recorded: &Json) {
     let taken_out = super::taken_out(recorded);
     let recorded = taken_out.as_ref().unwrap_or(recorded);
     match recorded {
-        Json::List(items) => {
-            let before = pieces.clone();
-            let mut fresh: Vec<Piece> = Vec::new();
-            for item in items {
-                let taken_out = super::taken_out(item);
-                let Some(call) = call(taken_out.as_ref().unwrap_or(item)) else { continue };
-                let by_id = call.id.is_some() && fresh.iter().any(|piece| is_call(piece, &call));
-                if before.iter().any(|piece| matches!(piece, Piece::Call(_))) || by_id {
-                    add(pieces, call);
-                } else {
-                    fresh.push(Piece::Call(call.clone()));
-                    pieces.push(Piece::Call(call));
-                }
-            }
-        }
+        Json::List(items) => add_list(pieces, items),
         Json::Object(_) => {
             if let Some(call) = call(recorded) {
                 add(pieces, call);
@@ -99,8 +86,20 @@ pub(super) fn add_all(pieces: &mut Vec<Piece>, recorded: &Json) {
     }
 }
 
-fn is_call(piece: &Piece, call: &Call) -> bool {
-    matches!(piece, Piece::Call(other) if other.id == call.id)
+/// Adds all calls of a list.
+pub(super) fn add_list(pieces: &mut Vec<Piece>, items: &[Json]) {
+    let repeats = pieces.iter().any(|piece| matches!(piece, Piece::Call(_)));
+    let mut ids: HashSet<String> = HashSet::new();
+    for item in items {
+        let taken_out = super::taken_out(item);
+        let Some(call) = call(taken_out.as_ref().unwrap_or(item)) else { continue };
+        if repeats || call.id.as_ref().is_some_and(|id| ids.contains(id)) {
+            add(pieces, call);
+        } else {
+            ids.extend(call.id.clone());
+            pieces.push(Piece::Call(call));
+        }
+    }
 }
 
 /// A text under one of these keys; a number is taken as its digits, an empty text is none.

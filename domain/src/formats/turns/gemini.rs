@@ -3,7 +3,7 @@
 use super::calls::{input, text};
 use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
 use crate::formats::common::json::Json;
-use serde_json::Map;
+use crate::trace::Object;
 
 /// The piece of a part, if it is of this dialect.
 pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
@@ -11,7 +11,7 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
     if let Some(call) = at(&["functionCall", "function_call"]) {
         let arguments = call.get("args").or_else(|| call.get("arguments"));
         let name = text(call, &["name"]).unwrap_or_else(|| "unknown".to_owned());
-        let call = Call { id: text(call, &["id"]), name, input: input(arguments), metadata: Map::new() };
+        let call = Call { id: text(call, &["id"]), name, input: input(arguments), metadata: Object::new() };
         return Some(Piece::Call(call));
     }
     if let Some(response) = at(&["functionResponse", "function_response"]) {

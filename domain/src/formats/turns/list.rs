@@ -3,7 +3,7 @@
 use super::builder::{Builder, Message};
 use super::langchain::{self, Dumped};
 use super::message::is_message;
-use super::parts::{is_known_part, parts};
+use super::parts::{is_known_part, listed_parts, parts};
 use super::{Side, ai_sdk, calls, message};
 use crate::formats::common::blocks::Piece;
 use crate::formats::common::json::Json;
@@ -38,12 +38,12 @@ pub(super) fn take(items: &[Json], levels: usize, builder: &mut Builder) {
         && items.iter().all(|item| ai_sdk::is_call(item) || is_call(item))
     {
         let mut pieces: Vec<Piece> = Vec::new();
-        calls::add_all(&mut pieces, &Json::List(items.to_vec()));
+        calls::add_list(&mut pieces, items);
         return builder.message(Message::new(Role::Assistant, pieces));
     }
     // Parts without a message around them are one message.
     if !items.is_empty() && items.iter().all(|item| !is_message(item) && is_bare_part(item)) {
-        let found = parts(&Json::List(items.to_vec()), &mut builder.warnings);
+        let found = listed_parts(items, &mut builder.warnings);
         return builder.message(Message { glued: found.glued, ..Message::new(builder.side.role(), found.pieces) });
     }
     for same in items.chunk_by(|a, b| is_bare(a) && is_bare(b)) {
@@ -52,7 +52,7 @@ pub(super) fn take(items: &[Json], levels: usize, builder: &mut Builder) {
             [item @ Json::Object(_)] if is_message(item) => message::take(item, builder),
             [item] => super::value(item, levels, builder),
             // Numbers are data, not one message each.
-            bare => builder.text(&Json::List(bare.to_vec()).compact()),
+            bare => builder.text(&Json::compact_list(bare)),
         }
     }
 }

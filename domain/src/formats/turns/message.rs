@@ -9,8 +9,7 @@ use crate::formats::common::blocks::{Answer, Piece, result_text};
 use crate::formats::common::json::Json;
 use crate::formats::common::roles::role_of;
 use crate::formats::common::time::timestamp;
-use crate::trace::Role;
-use serde_json::{Map, Value};
+use crate::trace::{Object, Role};
 
 /// Keys of messages. Writers that went through a message as if it were a list left these words as messages.
 const KEYS: [&str; 10] =
@@ -68,7 +67,7 @@ pub(super) fn take_fields(message: &Json, builder: &mut Builder) {
             role = Role::Tool;
             tool = Some(name.to_owned());
         } else {
-            metadata.insert("original_role".to_owned(), Value::String(name.to_owned()));
+            metadata.insert("original_role", name);
         }
     }
     let makes_calls = CALLS.iter().any(|key| message.get(key).is_some_and(|calls| !is_empty(calls)));
@@ -79,7 +78,7 @@ pub(super) fn take_fields(message: &Json, builder: &mut Builder) {
         return result(message, content, answers, tool, metadata, builder);
     }
     if let (Some(name), true) = (tool, role != Role::System) {
-        metadata.insert("name".to_owned(), Value::String(name));
+        metadata.insert("name", name);
     }
     let Parts { mut pieces, glued } = body(content, message, builder);
     let mut all = reasoning(message);
@@ -175,7 +174,7 @@ fn result(
     content: &Json,
     answers: Option<String>,
     tool: Option<String>,
-    metadata: Map<String, Value>,
+    metadata: Object,
     builder: &mut Builder,
 ) {
     if is_definition(content, answers.as_deref()) {
@@ -242,11 +241,11 @@ fn call_id(message: &Json) -> Option<String> {
         .filter(|_| !ai_sdk::is_call(message))
 }
 
-fn metadata(message: &Json) -> Map<String, Value> {
-    let mut metadata = Map::new();
+fn metadata(message: &Json) -> Object {
+    let mut metadata = Object::new();
     let moment = ["timestamp", "created_at", "created"].iter().find_map(|key| timestamp(message.get(key)?));
     if let Some(moment) = moment {
-        metadata.insert("timestamp".to_owned(), Value::String(moment));
+        metadata.insert("timestamp", moment);
     }
     metadata
 }

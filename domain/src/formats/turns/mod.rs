@@ -30,6 +30,7 @@ mod tests;
 use super::common::json::Json;
 use crate::trace::{Role, Step};
 use builder::Builder;
+use std::collections::HashSet;
 
 pub(crate) use strings::taken_out;
 
@@ -64,11 +65,31 @@ pub(crate) fn turns(recorded: &Json, side: Side, warnings: &mut Vec<String>) -> 
 /// The turns of both sides of a call. What the output says of the system was given to the call, so it goes to the input.
 pub(crate) fn of_call(input: &Json, output: &Json, warnings: &mut Vec<String>) -> (Vec<Step>, Vec<Step>) {
     let input = turns(input, Side::Input, warnings);
-    let (mut first, output): (Vec<Step>, Vec<Step>) =
-        turns(output, Side::Output, warnings).into_iter().partition(|step| step.role == Role::System);
-    first.retain(|system| !input.iter().any(|step| step.role == Role::System && step.content == system.content));
+    let output = turns(output, Side::Output, warnings);
+    if !output.iter().any(|step| step.role == Role::System) {
+        return (input, output);
+    }
+    let (first, output) = output.into_iter().partition(|step| step.role == Role::System);
+    (before(first, input), output)
+}
+
+/// What the output says of the system before the input, as far as that does not say it too.
+fn before(mut first: Vec<Step>, input: Vec<Step>) -> Vec<Step> {
+    let said = input.iter().filter(|step| step.role == Role::System).map(|step| step.content.as_str());
+    let said: HashSet<&str> = said.collect();
+    first.retain(|system| !said.contains(system.content.as_str()));
     first.extend(input);
-    (first, output)
+    first
+}
+
+/// What both sides of a call say of the system, as [`of_call`] gives it to the input.
+pub(crate) fn system_of_call(input: &Json, output: &Json) -> Vec<Step> {
+    let said = |recorded: &Json, side: Side| {
+        let mut builder = Builder::of_system(side);
+        value(recorded, ENVELOPES_MAX, &mut builder);
+        builder.finish(&mut Vec::new())
+    };
+    before(said(output, Side::Output), said(input, Side::Input))
 }
 
 /// Takes any value.

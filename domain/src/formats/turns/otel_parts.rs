@@ -2,8 +2,8 @@
 
 use super::calls::{input, text};
 use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
-use crate::formats::common::json::{Json, into_map};
-use serde_json::Map;
+use crate::formats::common::json::{Json, into_object};
+use crate::trace::Object;
 
 /// The piece of a part, if it is of this dialect.
 pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
@@ -13,7 +13,7 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
         "tool_call" => {
             let arguments = ["arguments", "args", "input"].iter().find_map(|key| part.get(key));
             let name = text(part, &["name"]).unwrap_or_else(|| "unknown".to_owned());
-            Some(Piece::Call(Call { id: text(part, &["id"]), name, input: input(arguments), metadata: Map::new() }))
+            Some(Piece::Call(Call { id: text(part, &["id"]), name, input: input(arguments), metadata: Object::new() }))
         }
         "tool_call_response" => {
             let content = ["response", "result", "content", "output"].iter().find_map(|key| part.get(key));
@@ -26,12 +26,12 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
             let input = match held {
                 Json::Object(fields) if !Json::Object(fields.clone()).is_too_deep() => {
                     let kept = |key: &str| !matches!(key, "type" | "id" | "name");
-                    into_map(fields.into_iter().filter(|(key, _)| kept(key)).collect())
+                    into_object(fields.into_iter().filter(|(key, _)| kept(key)).collect())
                 }
                 other => input(Some(&other)),
             };
             let name = name.unwrap_or_else(|| "unknown".to_owned());
-            Some(Piece::Call(Call { id, name, input, metadata: Map::new() }))
+            Some(Piece::Call(Call { id, name, input, metadata: Object::new() }))
         }
         "server_tool_call_response" => {
             let content = part.get("server_tool_call_response").or_else(|| part.get("response"));

@@ -19,12 +19,19 @@ pub(super) fn parts(content: &Json, warnings: &mut Vec<String>) -> Parts {
     match content {
         Json::Null => {}
         Json::Text(text) => match list_of_parts(text) {
-            Some(items) => items.iter().for_each(|item| take(item, &mut found, warnings)),
+            Some(items) => return listed_parts(&items, warnings),
             None => found.pieces.push(Piece::Text(text.clone())),
         },
-        Json::List(items) => items.iter().for_each(|item| take(item, &mut found, warnings)),
+        Json::List(items) => return listed_parts(items, warnings),
         other => take(other, &mut found, warnings),
     }
+    found
+}
+
+/// Takes the parts of a list.
+pub(super) fn listed_parts(items: &[Json], warnings: &mut Vec<String>) -> Parts {
+    let mut found = Parts::default();
+    items.iter().for_each(|item| take(item, &mut found, warnings));
     found
 }
 

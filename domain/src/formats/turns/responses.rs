@@ -5,8 +5,7 @@ use super::calls::{free_form, input, text};
 use super::message;
 use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
 use crate::formats::common::json::Json;
-use crate::trace::Role;
-use serde_json::Map;
+use crate::trace::{Object, Role};
 
 /// Whether it is an item that only this API has.
 pub(super) fn is_item(item: &Json) -> bool {
@@ -54,9 +53,9 @@ fn take_call(kind: &str, item: &Json, builder: &mut Builder) {
         _ => ["action", "arguments", "input", "queries", "code"]
             .iter()
             .find_map(|key| item.get(key))
-            .map_or_else(Map::new, |recorded| input(Some(recorded))),
+            .map_or_else(Object::new, |recorded| input(Some(recorded))),
     };
-    let mut pieces = vec![Piece::Call(Call { id: id.clone(), name, input, metadata: Map::new() })];
+    let mut pieces = vec![Piece::Call(Call { id: id.clone(), name, input, metadata: Object::new() })];
     // Calls that the provider ran hold what came of them.
     let recorded =
         ["output", "result", "results", "error"].iter().find_map(|key| item.get(key).filter(|v| **v != Json::Null));

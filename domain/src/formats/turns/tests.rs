@@ -189,7 +189,7 @@ fn junk_and_unknown_roles() {
     let json: Json = serde_json::from_str(r#"[{"role":"critic","content":"x"}]"#).unwrap();
     let steps = turns(&json, Side::Input, &mut Vec::new());
     assert_eq!(shown(&steps), ["u x"]);
-    assert_eq!(steps[0].metadata.as_ref().unwrap()["original_role"], "critic");
+    assert_eq!(steps[0].metadata.as_ref().unwrap().get("original_role").unwrap(), "critic");
 }
 
 #[test]

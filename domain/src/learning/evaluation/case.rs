@@ -3,8 +3,7 @@
 use crate::ids::{AnnotationId, StepId, TraceId, derive};
 use crate::learning::extraction::{Assessment, Comment, Dropout, Finding, IdStep, Label, Material, Settings};
 use crate::learning::frame::Source;
-use crate::trace::{Role, Step};
-use serde_json::{Map, Value};
+use crate::trace::{Object, Role, Step};
 
 /// What a finding should say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +117,7 @@ pub(super) fn agent(content: &str) -> Step {
 
 /// A tool call with one argument.
 pub(super) fn call(tool: &str, argument: &str, value: &str) -> Step {
-    let input: Map<String, Value> = [(argument.to_owned(), Value::from(value))].into_iter().collect();
+    let input = Object::of(argument, value);
     Step { tool_name: Some(tool.to_owned()), tool_input: Some(input), ..agent("") }
 }
 

@@ -1,9 +1,8 @@
 //! Whether what a judge offers as an alternative to an action is one.
 
 use crate::rendering::{Revision, canonical_json};
-use crate::trace::{ActionType, Step};
+use crate::trace::{ActionType, Object, Step};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 /// Bytes of an alternative. Ten times what a model reads of a text.
 pub const ALTERNATIVE_BYTES_MAX: usize = 64 * 1024;
@@ -24,7 +23,7 @@ pub enum NoAlternative {
 #[serde(deny_unknown_fields)]
 struct CallText {
     tool_name: String,
-    tool_input: Map<String, Value>,
+    tool_input: Object,
     #[serde(default)]
     content: Option<String>,
 }
@@ -57,7 +56,7 @@ fn call(original: &Step, text: &str) -> Result<Revision, NoAlternative> {
     if tool_name.trim().is_empty() {
         return Err(NoAlternative::Invalid);
     }
-    let arguments = canonical_json(original.tool_input.as_ref().unwrap_or(&Map::new()));
+    let arguments = canonical_json(original.tool_input.iter().flatten());
     if original.tool_name.as_deref() == Some(tool_name.as_str()) && arguments == canonical_json(&tool_input) {
         return Err(NoAlternative::Same);
     }
@@ -78,11 +77,11 @@ fn response(original: &Step, text: &str) -> Result<Revision, NoAlternative> {
 mod tests {
     use super::*;
     use crate::trace::Role;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn step(content: &str, tool: Option<(&str, Value)>) -> Step {
         let (tool_name, tool_input) = match tool {
-            Some((name, input)) => (Some(name.to_owned()), input.as_object().cloned()),
+            Some((name, input)) => (Some(name.to_owned()), input.as_object().cloned().map(Into::into)),
             None => (None, None),
         };
         Step {

@@ -2,7 +2,6 @@
 
 use crate::rendering::canonical_json;
 use crate::trace::{ActionType, Step};
-use serde_json::Map;
 
 /// Characters of an excerpt.
 pub const EXCERPT_CHARS_MAX: usize = 400;
@@ -11,7 +10,7 @@ pub const EXCERPT_CHARS_MAX: usize = 400;
 /// of a call the name of its tool and its arguments.
 pub fn excerpt(step: &Step) -> String {
     if step.action_type() == Some(ActionType::ToolCall) {
-        let arguments = canonical_json(step.tool_input.as_ref().unwrap_or(&Map::new()));
+        let arguments = canonical_json(step.tool_input.iter().flatten());
         let call = format!("{} {arguments}", step.tool_name.as_deref().unwrap_or_default());
         return call.chars().take(EXCERPT_CHARS_MAX).collect();
     }
@@ -56,7 +55,7 @@ mod tests {
     #[test]
     fn a_call_is_shown_with_its_tool_and_arguments_even_without_text() {
         let Some(input) = json!({"to": "Oslo", "days": 2}).as_object().cloned() else { return };
-        let step = Step { tool_name: Some("book".to_owned()), tool_input: Some(input), ..response("") };
+        let step = Step { tool_name: Some("book".to_owned()), tool_input: Some(input.into()), ..response("") };
         assert_eq!(excerpt(&step), r#"book {"days": 2, "to": "Oslo"}"#);
     }
 

@@ -122,8 +122,8 @@ impl World {
         let mut digester = Digester::new();
         for (index, step) in trace.steps.iter().enumerate() {
             let action = digester.step(step).map(|digest| digest.0.to_vec());
-            let json =
-                |object: &Option<serde_json::Map<_, _>>| object.as_ref().map(|o| serde_json::to_string(o).unwrap());
+            let input = step.tool_input.as_ref().map(|input| serde_json::to_string(input).unwrap());
+            let metadata = step.metadata.as_ref().map(|metadata| serde_json::to_string(metadata).unwrap());
             sqlx::query(
                 "INSERT INTO rm_steps (owner_id, trace_id, idx, step_id, role, content, tool_name, tool_input, tool_call_id,
                  metadata, action_digest) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
@@ -135,9 +135,9 @@ impl World {
             .bind(step.role.name())
             .bind(&step.content)
             .bind(&step.tool_name)
-            .bind(json(&step.tool_input))
+            .bind(input)
             .bind(&step.tool_call_id)
-            .bind(json(&step.metadata))
+            .bind(metadata)
             .bind(action)
             .execute(self.rows())
             .await

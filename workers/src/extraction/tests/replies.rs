@@ -145,7 +145,7 @@ async fn the_alternative_to_a_call_is_a_call_that_differs_or_makes_no_pair() {
             _ => review(asked, "Oslo\"}"),
         })
         .await;
-        let input = serde_json::json!({"city": "Bergen"}).as_object().cloned();
+        let input = serde_json::json!({"city": "Bergen"}).as_object().cloned().map(Into::into);
         let trace = material(vec![
             user("How warm is it in Oslo?"),
             Step { tool_name: Some("weather".to_owned()), tool_input: input, ..agent("") },

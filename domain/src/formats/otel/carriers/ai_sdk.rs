@@ -1,13 +1,13 @@
 //! Carrier 7: Vercel's AI SDK, `ai.prompt.messages` or `ai.prompt`, and the parts of the answer one by one.
 
-use super::{Carried, decoded, listed, message, object, text, whole};
+use super::{Carried, decoded, listed, message, object, text, together, whole};
 use crate::otel::{Attributes, Json};
 
 /// Reads the prompt and the answer.
 pub(super) fn read(attributes: &Attributes) -> Option<Carried> {
     let structured = |name: &str| attributes.value(name).map(|value| decoded(&value).unwrap_or(value));
     let input = match structured("ai.prompt.messages").map(listed).filter(|messages| !messages.is_empty()) {
-        Some(messages) => messages.into_iter().map(|json| message(json, 0)).collect(),
+        Some(messages) => together(messages, 0),
         None => structured("ai.prompt").map(whole).into_iter().collect(),
     };
     let mut parts = Vec::new();

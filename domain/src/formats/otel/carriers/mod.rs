@@ -16,7 +16,7 @@ mod unindexed_prompts;
 use crate::formats::common::parse::whole_value;
 use crate::otel::{Attributes, Json, OtelLog, OtelSpan};
 
-/// One message, or a whole input or output from which messages are to be read.
+/// One message, a list of those of one time, or a whole input or output from which messages are to be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Spoken {
     /// As recorded.
@@ -99,6 +99,15 @@ pub(super) const NAMES: &[&str] = &[
 
 fn message(json: Json, time_ns: u64) -> Spoken {
     Spoken { json, whole: false, time_ns }
+}
+
+/// Messages of one time.
+fn together(mut messages: Vec<Json>, time_ns: u64) -> Vec<Spoken> {
+    match messages.len() {
+        0 => Vec::new(),
+        1 => messages.drain(..).map(|json| message(json, time_ns)).collect(),
+        _ => vec![message(Json::List(messages), time_ns)],
+    }
 }
 
 fn whole(json: Json) -> Spoken {

@@ -1,7 +1,7 @@
 //! Carrier 1: the semantic conventions' `gen_ai.system_instructions`, `gen_ai.input.messages` and `gen_ai.output.messages` on the
 //! span. Messages have parts; the instructions are parts without a role.
 
-use super::{Carried, asks_for_choices, listed, message};
+use super::{Carried, asks_for_choices, listed, together};
 use crate::formats::turns::taken_out;
 use crate::otel::{Attributes, Json};
 
@@ -21,8 +21,7 @@ pub(super) fn read(attributes: &Attributes, time_ns: u64) -> Option<Carried> {
         output.truncate(1);
     }
     let system = value(SYSTEM).filter(|system| !listed(system.clone()).is_empty());
-    let spoken = |messages: Vec<Json>| messages.into_iter().map(|json| message(json, time_ns)).collect();
-    Carried { system, input: spoken(messages(INPUT)), output: spoken(output) }.some()
+    Carried { system, input: together(messages(INPUT), time_ns), output: together(output, time_ns) }.some()
 }
 
 /// Whether messages are numbered as alternatives.
