@@ -7,9 +7,8 @@
 //! - Its result does not depend on how much of the input it may hold in memory, and its export reads back as the same traces.
 //!
 //! libFuzzer makes short inputs, whose costs the constants hide. So some inputs, chosen by their bytes alone (a finding can be
-//! run again), are repeated line by line up to [`GROWN_BYTES`], and, where `FUZZ_DENSE` is set, in some a value is replaced by half a
-//! megabyte of the smallest values that there are. They must keep to the same bounds; one of the second kind does not yet
-//! (docs/fuzzing.md).
+//! run again), are repeated line by line up to [`GROWN_BYTES`], and in some a value is replaced by half a megabyte of the smallest
+//! values that there are. They must keep to the same bounds.
 
 mod budget;
 mod dense;
@@ -76,13 +75,16 @@ fn larger(data: &[u8]) -> Vec<Vec<u8>> {
     grown.into_iter().chain(dense).collect()
 }
 
-/// Whether an input of this hash is one of those that are made dense: one of as many as `FUZZ_DENSE` says, none without it.
+/// One of so many inputs is made dense, unless `FUZZ_DENSE` says otherwise.
+const DENSE_ONE_OF: u64 = 64;
+
+/// Whether an input of this hash is one of those that are made dense.
 fn is_dense(hash: u64) -> bool {
-    static ONE_OF: LazyLock<Option<u64>> = LazyLock::new(|| {
-        let said = std::env::var("FUZZ_DENSE").ok()?;
-        Some(said.parse().ok().filter(|one_of| *one_of > 0).expect("FUZZ_DENSE must be a number from 1 on"))
+    static ONE_OF: LazyLock<u64> = LazyLock::new(|| {
+        let Ok(said) = std::env::var("FUZZ_DENSE") else { return DENSE_ONE_OF };
+        said.parse().ok().filter(|one_of| *one_of > 0).expect("FUZZ_DENSE must be a number from 1 on")
     });
-    ONE_OF.is_some_and(|one_of| hash % one_of == 1 % one_of)
+    hash % *ONE_OF == 1 % *ONE_OF
 }
 
 /// The input again and again, a line each.

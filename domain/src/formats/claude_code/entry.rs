@@ -82,16 +82,14 @@ pub(super) fn time(line: &Json) -> Option<i64> {
     i64::try_from(moment.as_nanosecond()).ok()
 }
 
-/// The content of a line's message; a message may be its content itself.
-pub(super) fn content(line: &Json) -> Json {
-    match line.get("message") {
-        Some(Json::Object(fields)) => {
-            let found = fields.iter().rev().find(|(key, _)| key == "content");
-            found.map_or(Json::Null, |(_, content)| content.clone())
-        }
-        Some(other) => other.clone(),
-        None => line.get("content").cloned().unwrap_or(Json::Null),
+/// Takes the content of a line's message out of it; a message may be its content itself.
+pub(super) fn take_content(line: &mut Json) -> Json {
+    match line.get_mut("message") {
+        Some(message @ Json::Object(_)) => message.take("content"),
+        Some(other) => Some(std::mem::replace(other, Json::Null)),
+        None => line.take("content"),
     }
+    .unwrap_or(Json::Null)
 }
 
 /// The prompt of an attachment.
@@ -123,9 +121,10 @@ fn kind(line: &Json) -> Option<Kind> {
     }
 }
 
-/// Takes what is to be remembered of a line; none if it has no place in the chain. What the person says in it is noted.
+/// Takes what is to be remembered of a line, and its content; none if it has no place in the chain. What the person says in it is
+/// noted.
 pub(super) fn entry(
-    line: &Json,
+    line: &mut Json,
     span: Span,
     names: &mut Names,
     said: &mut BTreeSet<TextDigest>,
@@ -154,7 +153,7 @@ pub(super) fn entry(
     if kind == Kind::Link {
         return Ok(Some(entry));
     }
-    let found = blocks(if kind == Kind::Queued { prompt(line) } else { content(line) });
+    let found = blocks(if kind == Kind::Queued { prompt(line) } else { take_content(line) });
     let (mut calls, mut answers, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for piece in found.pieces {
         match piece {

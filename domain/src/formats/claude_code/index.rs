@@ -102,10 +102,11 @@ impl Index {
             self.warn(span, format!("the line was left out: it is {}, not an object", line.kind()));
             return Ok(());
         }
-        self.object(&line, span).map_err(|bad| Fault::Bad(issue(span.start, bad), false))
+        self.object(line, span).map_err(|bad| Fault::Bad(issue(span.start, bad), false))
     }
 
-    fn object(&mut self, line: &Json, span: Span) -> Result<(), Bad> {
+    fn object(&mut self, mut line: Json, span: Span) -> Result<(), Bad> {
+        let line = &mut line;
         self.lines += 1;
         if self.lines <= STRANGERS_LOOKED_AT_MAX && self.stranger.is_none() {
             self.stranger = refused(line).map(|why| (span.start, why));

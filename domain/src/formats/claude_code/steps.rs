@@ -1,6 +1,6 @@
 //! The second pass: steps, in the order found.
 
-use super::entry::{Kind, content, flag, is_notification, prompt};
+use super::entry::{Kind, flag, is_notification, prompt, take_content};
 use super::harness;
 use super::index::Index;
 use super::lines::{Span, read_at};
@@ -16,6 +16,7 @@ use crate::formats::common::time::timestamp;
 use crate::formats::common::turns::{Turns, Voice, results_first, usage};
 use crate::formats::report::{ISSUES_LISTED_MAX, Issue, ReadError};
 use crate::trace::{Object, Role};
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 
 /// A message: its id, and how often the person had spoken before it.
@@ -97,21 +98,29 @@ impl Writer<'_, '_> {
                 None => return Ok(()),
             },
         };
-        let line = self.load(span)?;
-        let kind = entry.and_then(|at| self.index.entries.get(at)).map(|entry| entry.kind);
+        let entry = entry.and_then(|at| Some((at, self.index.entries.get(at)?)));
+        if let (Some((at, entry)), Some(key)) = (entry, key)
+            && let (Kind::Assistant, Some(time), true) = (entry.kind, entry.time, self.lines.contains_key(&key))
+        {
+            // Its lines are read when the first of them is met, all together.
+            let moment = Timestamp::from_nanosecond(i128::from(time)).map(|moment| moment.to_string());
+            let each = moment.map(|moment| Object::of("timestamp", moment)).unwrap_or_default();
+            self.agent(at, Json::Null, Some(key), each, span, out)?;
+            self.note(span, out.warnings.drain(..));
+            return Ok(());
+        }
+        let mut line = self.load(span)?;
         let mut each = Object::new();
         if let Some(moment) = line.get("timestamp").and_then(timestamp) {
             each.insert("timestamp", moment);
         }
-        match (kind, entry) {
-            (Some(Kind::Assistant), Some(at)) => self.agent(at, &line, key, each, span, out)?,
-            (Some(Kind::Queued), _) => self.person(prompt(&line), is_notification(&line), each, span, out)?,
-            (Some(Kind::User), _) if flag(&line, "isCompactSummary") => self.summary(&line, each, span, out)?,
-            (Some(_), _) => self.person(content(&line), is_notification(&line), each, span, out)?,
-            (None, _) => {
-                let content = line.get("content").cloned().unwrap_or(Json::Null);
-                self.person(content, false, each, span, out)?;
-            }
+        let is_notification = is_notification(&line);
+        match entry.map(|(at, entry)| (entry.kind, at)) {
+            Some((Kind::Assistant, at)) => self.agent(at, line, key, each, span, out)?,
+            Some((Kind::Queued, _)) => self.person(prompt(&line), is_notification, each, span, out)?,
+            Some((Kind::User, _)) if flag(&line, "isCompactSummary") => self.summary(line, each, span, out)?,
+            Some(_) => self.person(take_content(&mut line), is_notification, each, span, out)?,
+            None => self.person(line.take("content").unwrap_or(Json::Null), false, each, span, out)?,
         }
         self.note(span, out.warnings.drain(..));
         Ok(())
@@ -138,11 +147,11 @@ impl Writer<'_, '_> {
         found
     }
 
-    /// A line of the agent.
+    /// A line of the agent; its JSON is looked at only if its message has no other.
     fn agent(
         &mut self,
         at: usize,
-        line: &Json,
+        mut line: Json,
         key: Option<MessageKey>,
         each: Object,
         span: Span,
@@ -167,8 +176,8 @@ impl Writer<'_, '_> {
                 pieces
             }
             None => {
-                let found = self.blocks(span, content(line));
-                voice.agent = usage_of(line);
+                voice.agent = usage_of(&line);
+                let found = self.blocks(span, take_content(&mut line));
                 voice.glued = found.cited;
                 found.pieces
             }
@@ -197,9 +206,9 @@ impl Writer<'_, '_> {
         let mut union = Union::default();
         for at in entries {
             let Some(span) = self.index.entries.get(at).map(|entry| entry.span) else { continue };
-            let line = self.load(span)?;
-            let found = self.blocks(span, content(&line));
+            let mut line = self.load(span)?;
             let usage = usage_of(&line);
+            let found = self.blocks(span, take_content(&mut line));
             if !usage.is_empty() {
                 union.usage = usage;
             }
@@ -252,8 +261,8 @@ impl Writer<'_, '_> {
     }
 
     /// The summary of a compaction.
-    fn summary(&mut self, line: &Json, each: Object, span: Span, out: &mut Out<'_>) -> Result<(), Fault> {
-        let texts = self.blocks(span, content(line)).pieces.into_iter().filter_map(|piece| match piece {
+    fn summary(&mut self, mut line: Json, each: Object, span: Span, out: &mut Out<'_>) -> Result<(), Fault> {
+        let texts = self.blocks(span, take_content(&mut line)).pieces.into_iter().filter_map(|piece| match piece {
             Piece::Text(text) | Piece::Mark(text) => Some(text),
             _ => None,
         });

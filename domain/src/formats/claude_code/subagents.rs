@@ -1,7 +1,7 @@
 //! Subagents whose lines stand in the main file: a span each, from its first line to its last, with the prompt it was given and
 //! its last words.
 
-use super::entry::{Entry, Kind, content, text};
+use super::entry::{Entry, Kind, take_content, text};
 use super::index::Index;
 use super::lines::{Span as LineSpan, read_at};
 use super::names::Name;
@@ -48,7 +48,7 @@ pub(super) fn write(
             continue;
         };
         let mut said =
-            |span: Option<LineSpan>| span.map(|span| load(source, span).map(|line| words(&line))).transpose();
+            |span: Option<LineSpan>| span.map(|span| load(source, span).map(|mut line| words(&mut line))).transpose();
         let span = Span {
             name: agent.unwrap_or("subagent").to_owned(),
             id,
@@ -72,8 +72,8 @@ fn load(source: &mut Source<'_>, span: LineSpan) -> Result<Json, Fault> {
     Ok(read_at(source, span)?.map_or(Json::Null, |(line, _)| line))
 }
 
-fn words(line: &Json) -> String {
-    let texts = blocks(content(line)).pieces.into_iter().filter_map(|piece| match piece {
+fn words(line: &mut Json) -> String {
+    let texts = blocks(take_content(line)).pieces.into_iter().filter_map(|piece| match piece {
         Piece::Text(text) | Piece::Mark(text) => Some(text),
         _ => None,
     });

@@ -136,7 +136,7 @@ impl Blocks {
         }
     }
 
-    fn call(&mut self, block: Json) {
+    fn call(&mut self, mut block: Json) {
         let name = match block.get("name").and_then(Json::as_text) {
             Some(name) if !name.is_empty() => name.to_owned(),
             _ => {
@@ -145,7 +145,7 @@ impl Blocks {
             }
         };
         let id = id_of(&block, &["id"]);
-        let recorded = block.get("input").cloned();
+        let recorded = block.take("input");
         let compact = recorded.as_ref().filter(|input| input.is_too_deep()).map(Json::compact);
         let input = tool_input(recorded).unwrap_or_else(|_| {
             self.warnings.push(format!("the input of a call of {name:?} nests too deep and was kept as text"));
@@ -160,9 +160,9 @@ impl Blocks {
         self.pieces.push(Piece::Call(Call { id, name, input, metadata }));
     }
 
-    fn result(&mut self, block: Json) {
+    fn result(&mut self, mut block: Json) {
         let id = id_of(&block, &["tool_use_id", "tool_call_id"]);
-        let content = block.get("content").cloned().unwrap_or(Json::Null);
+        let content = block.take("content").unwrap_or(Json::Null);
         // Server tools have no flag; an error of theirs has a type of its own.
         let failed = content.get("type").and_then(Json::as_text).is_some_and(|kind| kind.ends_with("_error"));
         let is_error = block.get("is_error") == Some(&Json::Bool(true)) || failed;

@@ -59,6 +59,22 @@ impl Json {
         }
     }
 
+    /// The same, to be changed.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
+        match self {
+            Self::Object(fields) => fields.iter_mut().rev().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// Takes a field of an object out; the last one, if it stands twice.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Json> {
+        match self {
+            Self::Object(fields) => take_field(fields, key),
+            _ => None,
+        }
+    }
+
     /// About how many bytes its text has.
     pub(crate) fn text_bytes(&self) -> usize {
         match self {
