@@ -34,8 +34,8 @@ pub const JSON_VALUE_DEPTH_MAX: usize = 100;
 /// parsed takes about 16 times its text at most.
 pub const JSON_BYTES_PER_PART: usize = 4;
 
-/// Parts that JSON may have however short its text is: 16 MiB as it is parsed, at most five times as much as canonical objects or as
-/// steps. Enough for a short array of a quarter of a million digits, or 50,000 small objects.
+/// Parts that JSON may have however short its text is: 16 MiB as it is parsed, at most two and a half times as much as canonical values
+/// or as steps. Enough for a short array of a quarter of a million digits, or 50,000 small objects.
 pub const JSON_PARTS_FREE: usize = 256 * 1024;
 
 /// Observations that a trace of a tracing tool may have however small they are.

@@ -41,3 +41,13 @@ fn an_escaped_nul_in_any_text_is_as_if_it_were_not_there() {
         assert!(changed > 0, "{format}: no case has prose");
     }
 }
+
+#[test]
+fn a_raw_nul_before_an_array_is_as_if_it_were_not_there() {
+    let trace = r#"{"id":"t","observations":[{"id":"g","type":"GENERATION","startTime":"2025-06-01T10:00:01.000Z","input":"Hi","output":"Ho"}]}"#;
+    for (before, between) in [("", ""), ("\0", ""), (" \0 ", "\0"), ("", "\0")] {
+        let (traces, report) = traces_of("langfuse", format!("{before}[{between}{trace}]").as_bytes(), OnError::Fail);
+        assert!(report.is_ok(), "{report:?}");
+        assert_eq!(traces.iter().map(|trace| trace.steps.len()).collect::<Vec<_>>(), [2], "{before:?} {between:?}");
+    }
+}

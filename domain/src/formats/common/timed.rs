@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A step on its way to a trace, and what its call says of it. In its metadata that would take a map, 632 bytes however little is in
-/// it; steps that wait by the thousand have it here.
+/// A step on its way to a trace, and what its call says of it. In its metadata each would have that as texts of its own; steps that wait
+/// by the thousand share it here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimedStep {
     /// The step.
