@@ -94,3 +94,13 @@ fn of_very_many_judgments_some_are_taken_and_the_rest_is_counted() {
     let said = "only the first 10000 of 10500 were taken";
     assert!(warnings.iter().any(|issue| issue.message.contains(said)), "{warnings:?}");
 }
+
+#[test]
+fn runs_without_text_are_counted_within_a_list_too() {
+    let runs = |count: usize| format!(r#"{{"patch":[{}]}}"#, vec![r#"{"a":0}"#; count].join(","));
+    let refused = bad("langsmith", runs(2_000).as_bytes());
+    assert!(refused.contains("are too many that are so small"), "{refused}");
+    let children = format!(r#"{{"id":"a","run_type":"chain","child_runs":[{}]}}"#, vec![r#"{"a":0}"#; 2_000].join(","));
+    let refused = bad("langsmith", children.as_bytes());
+    assert!(refused.contains("are too many that are so small"), "{refused}");
+}

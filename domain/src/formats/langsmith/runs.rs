@@ -64,7 +64,6 @@ impl Runs {
             ));
         }
         self.text_bytes = self.text_bytes.saturating_add(record.text_bytes());
-        check_size(self.runs.len(), self.text_bytes)?;
         let listed = |key: &str| matches!(record.get(key), Some(Json::List(_)));
         if record.get("run_type").is_none() && (listed("runs") || listed("post") || listed("patch")) {
             let Json::Object(fields) = record else { return Ok(false) };
@@ -73,7 +72,7 @@ impl Runs {
             lists.sort_by_key(|(key, _)| key == "patch");
             for (_, list) in lists {
                 let Json::List(items) = list else { continue };
-                items.into_iter().for_each(|item| self.run(place, item, None, CHILDREN_DEPTH_MAX));
+                items.into_iter().try_for_each(|item| self.run(place, item, None, CHILDREN_DEPTH_MAX))?;
             }
             return Ok(true);
         }
@@ -84,12 +83,12 @@ impl Runs {
         if record.get("run_type").is_none() && record.get("dotted_order").is_none() {
             return Ok(false);
         }
-        self.run(place, record, None, CHILDREN_DEPTH_MAX);
+        self.run(place, record, None, CHILDREN_DEPTH_MAX)?;
         Ok(true)
     }
 
-    fn run(&mut self, place: Place, run: Json, above: Option<(&str, Option<&str>)>, depth: usize) {
-        let Json::Object(mut fields) = run else { return };
+    fn run(&mut self, place: Place, run: Json, above: Option<(&str, Option<&str>)>, depth: usize) -> Result<(), Bad> {
+        let Json::Object(mut fields) = run else { return Ok(()) };
         let children = fields.iter().position(|(key, _)| key == "child_runs").map(|at| fields.remove(at).1);
         let run = Json::Object(fields);
         let text = |key: &str| run.get(key).and_then(Json::as_text).filter(|text| !text.is_empty());
@@ -102,7 +101,7 @@ impl Runs {
         let trace = trace.map(str::to_owned);
         if let (Some(Json::List(children)), Some(depth)) = (children, depth.checked_sub(1)) {
             for child in children {
-                self.run(place, child, Some((&id, trace.as_deref())), depth);
+                self.run(place, child, Some((&id, trace.as_deref())), depth)?;
             }
         }
         match self.places.get(&id).and_then(|at| self.runs.get_mut(*at)) {
@@ -112,10 +111,12 @@ impl Runs {
                 held.fields = united(std::mem::replace(&mut held.fields, Json::Null), run);
             }
             None => {
+                check_size(self.runs.len().saturating_add(1), self.text_bytes)?;
                 self.places.insert(id.clone(), self.runs.len());
                 self.runs.push(Run { id, parent, trace, fields: run, place });
             }
         }
+        Ok(())
     }
 
     /// The traces, in the order in which they were first met, and all feedback.
@@ -140,7 +141,7 @@ impl Runs {
         for (run, id) in self.runs.into_iter().zip(traces) {
             let at = *places.entry(id.clone()).or_insert(groups.len());
             if at == groups.len() {
-                groups.push(Group { id, place: run.place, runs: Vec::new() });
+                groups.push(Group { id, place: run.place, runs: Vec::with_capacity(1) });
             }
             if let Some(group) = groups.get_mut(at) {
                 group.runs.push(run);
