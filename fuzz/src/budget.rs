@@ -13,7 +13,7 @@ pub const MEMORY_BYTES: usize = 1 << 20;
 
 /// Bytes for each part of JSON (a value, a key) beyond one for each 4 bytes: what is so dense is taken up to a bound
 /// ([`JSON_PARTS_FREE`]), at the cost of a map for each object within a value, which has room for eleven fields whatever it holds.
-pub const PART_BYTES: usize = 160;
+pub const PART_BYTES: usize = 320;
 
 /// Seconds for each megabyte of input.
 pub const SECONDS_PER_MB: f64 = 1.0;
