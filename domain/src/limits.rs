@@ -34,7 +34,7 @@ pub const JSON_VALUE_DEPTH_MAX: usize = 100;
 /// parsed takes about 16 times its text at most.
 pub const JSON_BYTES_PER_PART: usize = 4;
 
-/// Parts that JSON may have however short its text is: 16 MiB as it is parsed, at most two and a half times as much as canonical values
+/// Parts that JSON may have however short its text is: 16 MiB as it is parsed, at most five times as much as canonical values
 /// or as steps. Enough for a short array of a quarter of a million digits, or 50,000 small objects.
 pub const JSON_PARTS_FREE: usize = 256 * 1024;
 
