@@ -4,7 +4,7 @@
 //! understood leaves a mark or stays as JSON, with a warning. Bytes of images and documents are never copied.
 
 use super::content::{self, is_part};
-use super::json::Json;
+use super::json::{Json, into_object};
 use super::tool_input::tool_input;
 use crate::formats::report::ISSUES_LISTED_MAX;
 use crate::trace::Object;
@@ -152,11 +152,7 @@ impl Blocks {
             Object::of("_raw", compact.unwrap_or_default())
         });
         let more = fields_without(block, &["type", "id", "name", "input", "cache_control"]);
-        let metadata = more
-            .into_iter()
-            .filter(|(_, value)| is_worth_keeping(value))
-            .map(|(key, value)| (key, value.into_value()))
-            .collect();
+        let metadata = into_object(more.into_iter().filter(|(_, value)| is_worth_keeping(value)).collect());
         self.pieces.push(Piece::Call(Call { id, name, input, metadata }));
     }
 

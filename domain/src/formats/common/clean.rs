@@ -113,16 +113,16 @@ pub(crate) fn drop_nul_in_step(step: &mut Step) -> bool {
 }
 
 /// The same for an object of a step, its names included.
-pub(crate) fn drop_nul_in_object(metadata: &mut Object) -> bool {
-    let mut any = metadata.iter().any(|(name, _)| name.contains('\0'));
+pub(crate) fn drop_nul_in_object(object: &mut Object) -> bool {
+    let mut any = object.iter().any(|(name, _)| name.contains('\0'));
     if any {
         let without = |(mut name, value): (String, Value)| {
             drop_nul(&mut name);
             (name, value)
         };
-        *metadata = std::mem::take(metadata).into_iter().map(without).collect();
+        *object = std::mem::take(object).into_iter().map(without).collect();
     }
-    for value in metadata.values_mut() {
+    for value in object.values_mut() {
         any |= drop_nul_in_value(value);
     }
     any
@@ -139,8 +139,8 @@ fn map_has_replacement(object: &Map<String, Value>) -> bool {
 }
 
 /// The same for an object of a step, its names included.
-pub(crate) fn object_has_replacement(metadata: &Object) -> bool {
-    metadata.iter().any(|(name, value)| has_replacement(name) || value_has_replacement(value))
+pub(crate) fn object_has_replacement(object: &Object) -> bool {
+    object.iter().any(|(name, value)| has_replacement(name) || value_has_replacement(value))
 }
 
 fn value_has_replacement(value: &Value) -> bool {
