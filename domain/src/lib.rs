@@ -13,6 +13,7 @@ pub mod formats;
 pub mod frame;
 pub mod ids;
 pub mod jobs;
+pub mod json;
 pub mod learning;
 pub mod limits;
 pub mod llm;

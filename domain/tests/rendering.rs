@@ -5,8 +5,9 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use stash_domain::ids::Digest;
+use stash_domain::json::Object;
 use stash_domain::rendering::{Digester, Form, RenderedTrace, Revision};
-use stash_domain::trace::{ActionType, Object, Role, Step};
+use stash_domain::trace::{ActionType, Role, Step};
 
 fn step(role: Role, content: &str) -> Step {
     Step { role, content: content.to_owned(), tool_name: None, tool_input: None, tool_call_id: None, metadata: None }
@@ -106,7 +107,7 @@ fn a_trace_of_system_steps_has_an_empty_text() {
 fn any_step() -> impl Strategy<Value = Step> {
     let role = prop::sample::select(vec![Role::System, Role::User, Role::Assistant, Role::Tool]);
     let input = prop::collection::btree_map(".{0,6}", ".{0,6}", 0..3)
-        .prop_map(|map| map.into_iter().map(|(key, value)| (key, Value::String(value))).collect::<Object>());
+        .prop_map(|map| map.into_iter().map(|(key, value)| (key, value.into())).collect::<Object>());
     (role, ".{0,12}", prop::option::of(".{0,6}"), prop::option::of(input))
         .prop_map(|(role, content, tool_name, tool_input)| Step { tool_name, tool_input, ..step(role, &content) })
 }

@@ -7,9 +7,9 @@ mod said;
 
 use crate::body::{BodyError, Writer};
 use crate::types::{JsonText, Span, Step};
-use serde_json::{Map, Value};
 use sqlx::{FromRow, PgConnection};
 use stash_domain::ids::OwnerId;
+use stash_domain::json::Object;
 use stash_domain::trace;
 use uuid::Uuid;
 
@@ -178,9 +178,9 @@ pub(crate) fn domain_step(step: Step) -> Result<trace::Step, BodyError> {
         role: step.role.parse().map_err(|error: trace::UnknownRole| BodyError::Damaged(error.to_string()))?,
         content: step.content,
         tool_name: step.tool_name,
-        tool_input: step.tool_input.map(|text| object(&text)).transpose()?.map(Into::into),
+        tool_input: step.tool_input.map(|text| object(&text)).transpose()?,
         tool_call_id: step.tool_call_id,
-        metadata: step.metadata.map(|text| object(&text)).transpose()?.map(Into::into),
+        metadata: step.metadata.map(|text| object(&text)).transpose()?,
     })
 }
 
@@ -209,6 +209,6 @@ pub(crate) fn domain_span(span: Span) -> Result<trace::Span, BodyError> {
 ///
 /// # Errors
 /// As [`domain_step`].
-pub(crate) fn object(text: &JsonText) -> Result<Map<String, Value>, BodyError> {
+pub(crate) fn object(text: &JsonText) -> Result<Object, BodyError> {
     Ok(serde_json::from_str(text.get())?)
 }

@@ -2,6 +2,7 @@
 
 use super::ImportError;
 use stash_domain::formats::{Judgment, SinkError, TraceSink};
+use stash_domain::json::Object;
 use stash_domain::trace::{Span, Step, TraceHead};
 use tokio::sync::mpsc;
 
@@ -97,15 +98,15 @@ impl TraceSink for Pieces {
 /// Roughly the bytes of what stands above the steps, in memory and in a record.
 fn head_bytes(head: &TraceHead) -> usize {
     let texts = [&head.external_id, &head.title];
-    texts.into_iter().flatten().map(String::len).sum::<usize>() + json_bytes(&head.metadata) + 512
+    texts.into_iter().flatten().map(String::len).sum::<usize>() + head.metadata.bytes_held() + 512
 }
 
 /// Roughly the bytes of a step, in memory and in a frame.
 pub(super) fn step_bytes(step: &Step) -> usize {
     let texts = [Some(&step.content), step.tool_name.as_ref(), step.tool_call_id.as_ref()];
     texts.into_iter().flatten().map(String::len).sum::<usize>()
-        + step.tool_input.as_ref().map_or(0, json_bytes)
-        + step.metadata.as_ref().map_or(0, json_bytes)
+        + step.tool_input.as_ref().map_or(0, Object::bytes_held)
+        + step.metadata.as_ref().map_or(0, Object::bytes_held)
         + 256
 }
 
@@ -122,40 +123,15 @@ pub(super) fn judgment_bytes(judgment: &Judgment) -> usize {
     texts.into_iter().flatten().map(String::len).sum::<usize>() + 256
 }
 
-/// Roughly the bytes of an object: what its strings hold, and something for each value.
-fn json_bytes<'v>(object: impl IntoIterator<Item = (&'v String, &'v serde_json::Value)>) -> usize {
-    let mut bytes = 0;
-    let mut todo: Vec<&serde_json::Value> = Vec::new();
-    for (key, value) in object {
-        bytes += key.len();
-        todo.push(value);
-    }
-    while let Some(value) = todo.pop() {
-        bytes += 32;
-        match value {
-            serde_json::Value::String(text) => bytes += text.len(),
-            serde_json::Value::Array(items) => todo.extend(items),
-            serde_json::Value::Object(fields) => {
-                for (key, value) in fields {
-                    bytes += key.len();
-                    todo.push(value);
-                }
-            }
-            _ => {}
-        }
-    }
-    bytes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Map, Value};
+    use stash_domain::json::Value;
 
     /// A megabyte, wherever a piece can hold it.
     fn large() -> Vec<Piece> {
         let text = || "x".repeat(1 << 20);
-        let object = || Map::from_iter([("a".to_owned(), Value::Array(vec![Value::String(text())]))]);
+        let object = || Object::of("a", Value::List(vec![Value::Text(text())]));
         let head = |title, metadata| Piece::Begin(TraceHead { external_id: None, title, metadata });
         let step = || Step {
             role: stash_domain::trace::Role::Tool,
@@ -177,13 +153,13 @@ mod tests {
             step_indices: Vec::new(),
         };
         vec![
-            head(Some(text()), Map::new()),
+            head(Some(text()), Object::new()),
             head(None, object()),
             Piece::Step(Step { content: text(), ..step() }),
             Piece::Step(Step { tool_name: Some(text()), ..step() }),
             Piece::Step(Step { tool_call_id: Some(text()), ..step() }),
-            Piece::Step(Step { tool_input: Some(object().into()), ..step() }),
-            Piece::Step(Step { metadata: Some(object().into()), ..step() }),
+            Piece::Step(Step { tool_input: Some(object()), ..step() }),
+            Piece::Step(Step { metadata: Some(object()), ..step() }),
             Piece::Span(Span { id: text(), ..span() }),
             Piece::Span(Span { parent_id: Some(text()), ..span() }),
             Piece::Span(Span { name: text(), ..span() }),

@@ -8,13 +8,13 @@
 //!    named.
 
 use super::common::cursor::{Cursor, CursorError};
-use super::common::json::Json;
 use super::common::look::{Look, sketch};
 use super::common::records::Records;
 use super::common::source::Source;
 use super::refused::refused;
 use super::report::ReadError;
 use super::{FORMATS, Format, otel};
+use crate::json::Json;
 
 /// Whether a record may be of a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

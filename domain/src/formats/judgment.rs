@@ -3,8 +3,8 @@
 //! A number says nothing about good or bad: 1 may mean toxic. So a score is a rating only under a name that is known to have a
 //! good end, or that the caller names ([`ScoreMap`]); under any other name it is a comment, `name: value`.
 
-use super::common::json::Json;
 use super::common::record::Out;
+use crate::json::Json;
 use crate::limits::COMMENT_CHARS_MAX;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;

@@ -1,6 +1,6 @@
 //! Shapes that are known and not read. Whoever brings one is told what it is and what to bring instead.
 
-use super::common::json::Json;
+use crate::json::Json;
 
 /// The events of `codex exec --json`.
 const CODEX_EXEC_EVENTS: [&str; 9] = [

@@ -2,8 +2,8 @@
 //!
 //! A structure may be one attribute, or many whose names are paths into it (`a.0.b`). [`Attributes::value`] reads both.
 
-use super::Json;
 use super::paths::{PATH_STEPS_MAX, tree};
+use crate::json::Json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Number;

@@ -1,6 +1,7 @@
 //! A digest over the parts of something, each with its length or a mark of its kind, so that no two things feed the same bytes.
 
-use super::{Attributes, Json};
+use super::Attributes;
+use crate::json::Json;
 use sha2::{Digest as _, Sha256};
 
 /// What is fed so far.

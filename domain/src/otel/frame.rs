@@ -92,7 +92,8 @@ impl OtelFrame {
 mod tests {
     use super::*;
     use crate::frame::encode;
-    use crate::otel::{Attributes, Json, OtelSpanId};
+    use crate::json::Json;
+    use crate::otel::{Attributes, OtelSpanId};
     use uuid::Uuid;
 
     fn frame() -> OtelFrame {

@@ -1,6 +1,6 @@
 //! Ids of traces and spans, from all the forms that exporters write them in.
 
-use super::Json;
+use crate::json::Json;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::fmt;
 

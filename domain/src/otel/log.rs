@@ -2,7 +2,8 @@
 
 use super::attributes::shared;
 use super::span::digest_of;
-use super::{Attributes, Context, Json, OtelSpanId, OtelTraceId};
+use super::{Attributes, Context, OtelSpanId, OtelTraceId};
+use crate::json::Json;
 use serde::{Deserialize, Serialize};
 
 /// A log record that belongs to a span. Its span may come later, or never.

@@ -18,7 +18,6 @@ pub mod protobuf;
 mod repeats;
 mod span;
 
-pub use crate::formats::common::json::Json;
 pub use crate::formats::otel::{
     AssembleError, Grown, GrownSpan, Known, MessageFault, TraceState, check_log_messages, check_messages, grow,
     rebuild, said,

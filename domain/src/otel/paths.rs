@@ -3,7 +3,7 @@
 //! A name of fifty bytes may have two dozen steps, each of which would be an object of its own: so steps are counted, and
 //! beyond a bound that follows the size of what is spelt out, the rest of a name is one step.
 
-use super::Json;
+use crate::json::Json;
 use std::collections::BTreeMap;
 
 /// Steps of a path that are followed; a name with more has its rest as one step.

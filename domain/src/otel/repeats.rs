@@ -4,8 +4,9 @@
 //! does. In a frame such a beginning stands once: of the later text only the rest is kept, and a [`Repeat`] says what comes before
 //! it. With ten calls a tenth of the bytes is left, to be written, sealed, opened and stored.
 
-use super::{Json, OtelSpan};
+use super::OtelSpan;
 use crate::frame::BadFrame;
+use crate::json::Json;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

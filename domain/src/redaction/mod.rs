@@ -14,10 +14,10 @@ mod spans;
 pub use kinds::Kind;
 pub use sink::RedactingSink;
 
+use crate::json::{Object, Value};
 use crate::limits::{REDACTION_PATTERN_CHARS_MAX, REDACTION_PATTERNS_MAX};
 use kinds::{BEGINNINGS, EMAIL, Secret};
 use regex::{Regex, RegexBuilder};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Bytes that a compiled pattern may take.
@@ -113,7 +113,7 @@ impl Redactor {
     }
 
     /// Replaces what is found in the texts of an object; its keys stay.
-    pub fn object(&self, object: &mut Map<String, Value>, counts: &mut Counts) {
+    pub fn object(&self, object: &mut Object, counts: &mut Counts) {
         for value in object.values_mut() {
             self.value(value, counts);
         }
@@ -122,8 +122,8 @@ impl Redactor {
     /// Replaces what is found in a value. As deep as the reader of the JSON went, which bounds its depth.
     pub fn value(&self, value: &mut Value, counts: &mut Counts) {
         match value {
-            Value::String(text) => self.text(text, counts),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item, counts)),
+            Value::Text(text) => self.text(text, counts),
+            Value::List(items) => items.iter_mut().for_each(|item| self.value(item, counts)),
             Value::Object(object) => self.object(object, counts),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }

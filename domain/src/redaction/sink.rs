@@ -2,7 +2,8 @@
 
 use super::{Counts, Redactor};
 use crate::formats::{Issue, Judgment, SinkError, TraceSink};
-use crate::trace::{Object, Span, Step, TraceHead};
+use crate::json::Object;
+use crate::trace::{Span, Step, TraceHead};
 
 /// Redacts traces on their way to another sink.
 pub struct RedactingSink<'a, S> {

@@ -4,8 +4,9 @@
 //! its place leaves it valid. Names of spans, events and attributes stay, as ids do.
 
 use super::{Counts, Redactor};
-use crate::formats::common::parse::whole_value;
-use crate::otel::{Attributes, Context, Json, OtelLog, OtelSpan};
+use crate::json::Json;
+use crate::json::parse::whole_value;
+use crate::otel::{Attributes, Context, OtelLog, OtelSpan};
 
 impl Redactor {
     /// Redacts spans and log records.

@@ -108,9 +108,12 @@ fn patterns_that_cannot_be_used_are_named() {
 fn texts_of_an_object_are_gone_over_at_any_depth() {
     let secret = secrets().remove(0).1;
     let json = serde_json::json!({"a": [{"b": secret, "n": 1}], "c": "ok"});
-    let Value::Object(mut object) = json else { panic!("an object") };
+    let Value::Object(mut object) = json.into() else { panic!("an object") };
     all().object(&mut object, &mut Counts::new());
-    assert_eq!(Value::Object(object), serde_json::json!({"a": [{"b": "[redacted:anthropic_key]", "n": 1}], "c": "ok"}));
+    assert_eq!(
+        serde_json::json!(object),
+        serde_json::json!({"a": [{"b": "[redacted:anthropic_key]", "n": 1}], "c": "ok"})
+    );
 }
 
 proptest! {
@@ -128,7 +131,8 @@ proptest! {
 
 #[test]
 fn secrets_in_json_are_found_behind_any_escape() {
-    use crate::otel::{Attributes, Json, OtelSpan, OtelSpanId, OtelTraceId};
+    use crate::json::Json;
+    use crate::otel::{Attributes, OtelSpan, OtelSpanId, OtelTraceId};
     let redactor = Redactor::new(&Kind::DEFAULT, &[]).unwrap();
     let ids = (OtelTraceId::from_bytes(&[1; 16]).unwrap(), OtelSpanId::from_bytes(&[2; 8]).unwrap());
     for (name, secret) in secrets().into_iter().filter(|(name, _)| !matches!(*name, "email" | "pattern")) {

@@ -2,23 +2,20 @@
 //! recorded (but for exponents, which serde_json spells `e+n` or `e-n`). Models read it, and step ids are derived from it, so
 //! that its form may never change.
 
-use serde_json::Value;
+use crate::json::{Object, Value};
 use std::fmt::Write as _;
 
 /// Canonical text of an object.
-pub fn canonical_json<'v>(object: impl IntoIterator<Item = (&'v String, &'v Value)>) -> String {
+pub fn canonical_json(object: &Object) -> String {
     let mut out = String::new();
     push_object(&mut out, object);
     out
 }
 
 /// Appends an object.
-pub(super) fn push_object<'v>(out: &mut String, object: impl IntoIterator<Item = (&'v String, &'v Value)>) {
-    // Sorted here rather than by the map's type, because a dependency could switch serde_json to insertion order.
-    let mut entries: Vec<(&String, &Value)> = object.into_iter().collect();
-    entries.sort_unstable_by_key(|(key, _)| *key);
+pub(super) fn push_object(out: &mut String, object: &Object) {
     out.push('{');
-    for (n, (key, value)) in entries.into_iter().enumerate() {
+    for (n, (key, value)) in object.iter().enumerate() {
         if n > 0 {
             out.push_str(", ");
         }
@@ -37,8 +34,8 @@ fn push_value(out: &mut String, value: &Value) {
         Value::Number(number) => {
             let _ = write!(out, "{number}");
         }
-        Value::String(text) => push_string(out, text),
-        Value::Array(items) => {
+        Value::Text(text) => push_string(out, text),
+        Value::List(items) => {
             out.push('[');
             for (n, item) in items.iter().enumerate() {
                 if n > 0 {
@@ -82,11 +79,10 @@ pub(crate) fn push_string(out: &mut String, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Map;
 
     #[test]
     fn the_form_is_fixed() {
-        let object: Map<String, Value> =
+        let object: Object =
             serde_json::from_str(r#"{"b":[1,2.50,-0,1E400],"a":{"é":"\u0001\n\"\\","B":null},"c":true,"d":[],"e":{}}"#)
                 .unwrap();
         assert_eq!(

@@ -6,7 +6,8 @@
 //! 3. A text is segments joined by single newlines: a trace's is all of them, an action's ends with the action's own.
 
 use super::canonical::{push_object, push_string};
-use crate::trace::{ActionType, Object, Role, Step};
+use crate::json::Object;
+use crate::trace::{ActionType, Role, Step};
 use serde::{Deserialize, Serialize};
 
 /// The two ways to mark segments. Which one a model uses stands in its manifest.
@@ -58,7 +59,7 @@ pub fn render_step(step: &Step, form: Form) -> Option<String> {
         out.push_str("<tool_call>\n{\"name\": ");
         push_string(&mut out, name);
         out.push_str(", \"arguments\": ");
-        push_object(&mut out, step.tool_input.iter().flatten());
+        push_object(&mut out, step.arguments());
         out.push_str("}\n</tool_call>");
     }
     out.push_str(end);

@@ -8,8 +8,8 @@ use super::{Span, Step};
 pub use crate::frame::BadFrame;
 use crate::frame::{decode, encode};
 use crate::ids::{Digest, StepId, TraceId};
+use crate::json::Object;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 /// A step with what was derived from it at the door.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub struct SummaryFrame {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title_basis: Option<Digest>,
     /// Metadata of the trace.
-    pub metadata: Map<String, Value>,
+    pub metadata: Object,
     /// Number of steps.
     pub step_count: u32,
     /// Number of actions among them.

@@ -1,14 +1,12 @@
 //! The canonical trace: what every format becomes, what is exported, shown, annotated and rendered.
 
 pub mod frame;
-mod object;
 pub mod step_id;
 pub mod tally;
 pub mod title;
 
-pub use object::{Fields, Object};
+use crate::json::Object;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 /// Who speaks in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -110,6 +108,12 @@ impl Step {
         }
     }
 
+    /// Arguments of its call; none is an object without fields.
+    pub fn arguments(&self) -> &Object {
+        static NONE: Object = Object::new();
+        self.tool_input.as_ref().unwrap_or(&NONE)
+    }
+
     /// Whether a person may have written it: a user step that is no summary of a compaction, was not put in by a harness and
     /// had no role of its own. Learning takes nothing else as feedback.
     pub fn is_written_by_person(&self) -> bool {
@@ -156,7 +160,7 @@ pub struct TraceHead {
     /// A title that came with it.
     pub title: Option<String>,
     /// Metadata of the trace.
-    pub metadata: Map<String, Value>,
+    pub metadata: Object,
 }
 
 /// A whole trace in memory.

@@ -122,7 +122,7 @@ pub(crate) fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Object;
+    use crate::json::Object;
 
     fn user(content: &str) -> Step {
         Step {

@@ -71,7 +71,7 @@ fn within_a_text_it_stays_text() {
     );
     let traces = good("openai_chat", input.as_bytes());
     let arguments = traces[0].steps[1].tool_input.as_ref().unwrap();
-    assert_eq!(arguments.get("_raw").and_then(|raw| raw.as_str()), Some(format!("{{\"v\":{text}}}").as_str()));
+    assert_eq!(arguments.get("_raw").and_then(|raw| raw.as_text()), Some(format!("{{\"v\":{text}}}").as_str()));
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn trace() -> impl Strategy<Value = Trace> {
     let head = (named(), named(), object()).prop_map(|(external_id, title, metadata)| TraceHead {
         external_id,
         title,
-        metadata,
+        metadata: metadata.into(),
     });
     (head, steps).prop_flat_map(|(head, steps)| {
         let spans = spans(u32::try_from(steps.len()).unwrap());

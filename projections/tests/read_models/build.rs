@@ -236,7 +236,7 @@ fn frames(trace: TraceId, number: u8, steps: u8, said: &str) -> Vec<Frame> {
         title: said.chars().take(20).collect(),
         title_source: "derived".into(),
         title_basis: Some(digest),
-        metadata: serde_json::Map::new(),
+        metadata: stash_domain::json::Object::new(),
         step_count: u32::from(steps),
         action_count: u32::from(steps / 2),
         span_count: 1,

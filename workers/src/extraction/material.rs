@@ -4,9 +4,10 @@ use crate::context::Worker;
 use crate::jobs::Failure;
 use stash_domain::annotation::AnnotationSource;
 use stash_domain::ids::{OwnerId, StepId, TraceId};
+use stash_domain::json::Object;
 use stash_domain::learning::extraction::material::is_origin_of_person;
 use stash_domain::learning::extraction::{Comment, IdStep, Material};
-use stash_domain::trace::{Object, Step};
+use stash_domain::trace::Step;
 use std::sync::Arc;
 use uuid::Uuid;
 

@@ -3,7 +3,8 @@
 use super::Failure;
 use crate::context::Worker;
 use stash_domain::ids::{OwnerId, StepId, TraceId};
-use stash_domain::trace::{Object, Step};
+use stash_domain::json::Object;
+use stash_domain::trace::Step;
 use uuid::Uuid;
 
 /// Most steps of a page.

@@ -1,8 +1,8 @@
 //! The fields beside the messages: facts of the trace, the system prompt, and the response if there is one.
 
 use crate::formats::common::head::HeadBuilder;
-use crate::formats::common::json::Json;
 use crate::formats::common::record::{Bad, HeadField, Out};
+use crate::json::Json;
 use crate::trace::TraceHead;
 
 /// What the fields hold.

@@ -2,14 +2,13 @@
 
 use crate::formats::common::blocks::{Answer, Piece, blocks, result_text};
 use crate::formats::common::decode::decoded;
-use crate::formats::common::json::Json;
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::common::roles::role_of;
 use crate::formats::common::time::timestamp;
 use crate::formats::common::tool_input::too_deep;
 use crate::formats::common::turns::{Turns, Voice, results_first, usage};
+use crate::json::{Json, Value};
 use crate::trace::Role;
-use serde_json::{Map, Value};
 
 /// Takes a message.
 pub(super) fn take(item: Json, turns: &mut Turns, out: &mut Out<'_>) -> Result<(), Stop> {
@@ -60,7 +59,7 @@ fn holds_result(content: &Json) -> bool {
 /// Who speaks, what, and which call the whole answers.
 fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<(Voice, Option<Json>, Option<String>), Bad> {
     let mut voice = Voice::new(Role::User);
-    let mut first = Map::new();
+    let (mut first, mut below) = (Vec::new(), Vec::new());
     let (mut role, mut content, mut answers) = (None, None, None);
     for (key, value) in fields {
         if value == Json::Null {
@@ -74,23 +73,22 @@ fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<(Voice, Option
             (_, value) if value.is_too_deep() => return Err(too_deep().within(&key)),
             ("usage", value @ Json::Object(_)) => voice.agent = usage(&value),
             ("timestamp" | "created_at" | "created", value) => match timestamp(&value) {
-                Some(moment) => voice.each.insert_missing("timestamp", || Value::String(moment)),
+                Some(moment) => voice.each.insert_missing("timestamp", || Value::Text(moment)),
                 None => {
                     out.warn(&key, "is no date or time; it was kept as original_time in the step's metadata");
-                    first.insert("original_time".to_owned(), value.into_value());
+                    first.push(("original_time".to_owned(), value));
                 }
             },
             ("metadata", Json::Object(fields)) => {
-                for (name, value) in fields {
-                    first.entry(name).or_insert(value.into_value());
-                }
+                below.extend(fields);
             }
             (_, value) => {
-                first.insert(key, value.into_value());
+                first.push((key, value));
             }
         }
     }
     voice.first = first.into();
+    voice.first.fill(below.into());
     let name = match role {
         Some(Json::Text(name)) => name,
         Some(other) => return Err(Bad::new("role", format!("must be a string, not {}", other.kind()))),

@@ -14,7 +14,6 @@ mod message;
 
 use super::Format;
 use super::common::blocks::blocks;
-use super::common::json::Json;
 use super::common::look::Look;
 use super::common::read::read_records;
 use super::common::record::{ArrayOf, Bad, HeadField, Holds, Out, RecordFormat, Stop};
@@ -22,6 +21,7 @@ use super::common::source::Source;
 use super::common::turns::{Turns, Voice};
 use super::detect::Fit;
 use super::report::{ReadError, ReadOptions, Report, TraceSink};
+use crate::json::Json;
 use crate::trace::{Role, TraceHead};
 
 /// The format.

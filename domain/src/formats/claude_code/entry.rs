@@ -4,9 +4,9 @@ use super::harness;
 use super::lines::Span;
 use super::names::{Name, Names};
 use crate::formats::common::blocks::{Piece, blocks};
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Bad;
 use crate::formats::common::time::moment;
+use crate::json::Json;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 

@@ -3,9 +3,8 @@
 use super::entry::text;
 use super::lines::Span;
 use super::names::{Name, Names};
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Bad;
-use serde_json::{Map, Value};
+use crate::json::{Json, Object, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of a title or another fact; a longer one is no fact.
@@ -31,7 +30,7 @@ pub(super) struct Facts {
     counted: BTreeSet<Name>,
     /// Messages of each model, and its rank by first use.
     models: BTreeMap<String, (u64, usize)>,
-    extra: Map<String, Value>,
+    extra: Object,
 }
 
 fn fact(line: &Json, key: &str) -> Option<String> {
@@ -76,7 +75,7 @@ impl Facts {
             if !self.extra.contains_key(key)
                 && let Some(fact) = fact(line, key)
             {
-                self.extra.insert(key.to_owned(), Value::String(fact));
+                self.extra.insert(key, fact);
             }
         }
         let Some(model) = line.get("message").and_then(|message| fact(message, "model")) else { return };
@@ -106,23 +105,22 @@ impl Facts {
     }
 
     /// Metadata of the trace; `more` goes beside the facts that have no name of their own.
-    pub(super) fn metadata(&self, session: Option<&str>, more: Map<String, Value>) -> Map<String, Value> {
-        let text = |text: &str| Value::String(text.to_owned());
-        let mut metadata = Map::from_iter([("agent".to_owned(), text("claude-code"))]);
+    pub(super) fn metadata(&self, session: Option<&str>, more: Object) -> Object {
+        let mut metadata = Object::of("agent", "claude-code");
         let most = self.models.iter().max_by_key(|(_, (count, rank))| (*count, std::cmp::Reverse(*rank)));
         if let Some((model, _)) = most {
-            metadata.insert("model".to_owned(), text(model));
+            metadata.insert("model", model.as_str());
         }
         if let Some(session) = session {
-            metadata.insert("session".to_owned(), text(session));
+            metadata.insert("session", session);
         }
         if !self.tags.is_empty() {
-            metadata.insert("tags".to_owned(), self.tags.iter().map(|tag| text(tag)).collect());
+            metadata.insert("tags", self.tags.iter().map(|tag| tag.as_str().into()).collect::<Value>());
         }
         let mut extra = self.extra.clone();
-        extra.extend(more);
+        extra.append(more);
         if !extra.is_empty() {
-            metadata.insert("extra".to_owned(), Value::Object(extra));
+            metadata.insert("extra", extra);
         }
         metadata
     }

@@ -6,12 +6,12 @@ use super::lines::{Read, Span, Trouble, each};
 use super::names::{Name, Names};
 use crate::formats::common::blocks::{Piece, blocks};
 use crate::formats::common::fault::{Fault, issue};
-use crate::formats::common::json::Json;
-use crate::formats::common::parse::too_many_parts;
 use crate::formats::common::record::Bad;
 use crate::formats::common::source::{Place, Source};
 use crate::formats::refused::refused;
 use crate::formats::report::{Issue, OnError, ReadError};
+use crate::json::Json;
+use crate::json::parse::too_many_parts;
 use crate::limits::{SESSION_IDS_MAX, SESSION_LINES_MAX, STEP_BYTES_MAX};
 use std::collections::{BTreeMap, BTreeSet};
 

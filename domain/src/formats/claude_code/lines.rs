@@ -2,11 +2,11 @@
 
 use crate::formats::common::clean::{Cleaned, clean};
 use crate::formats::common::cursor::{Cursor, CursorError, Stream};
-use crate::formats::common::json::Json;
 use crate::formats::common::look::look;
-use crate::formats::common::parse::{Unparsed, value_of_bytes};
 use crate::formats::common::records::{Record, Records, next_element};
 use crate::formats::common::source::{Place, Source};
+use crate::json::Json;
+use crate::json::parse::{Unparsed, value_of_bytes};
 use crate::limits::STEP_BYTES_MAX;
 use std::io;
 

@@ -24,18 +24,17 @@ mod union;
 
 use super::Format;
 use super::common::fault::{Fault, issue, sink_error};
-use super::common::json::Json;
 use super::common::look::Look;
 use super::common::record::{Bad, Out, Target};
 use super::common::source::{Place, Source};
 use super::detect::Fit;
 use super::report::{Issue, Listed, OnError, ReadError, ReadOptions, Report, TraceSink};
+use crate::json::{Json, Object};
 use crate::trace::TraceHead;
 use chain::{Chain, chain};
 use facts::Facts;
 use index::Index;
 use order::{Item, order};
-use serde_json::{Map, Value};
 
 /// The format.
 pub(super) struct ClaudeCode;
@@ -180,13 +179,13 @@ fn head(source: &mut Source<'_>, index: &Index, items: &[Item]) -> Result<TraceH
     let named = entries.filter(|(_, entry)| entry.session.is_some() && !entry.dropped);
     let last = named.max_by_key(|(at, _)| **at).map(|(_, entry)| entry);
     let session = last.and_then(|entry| entry.session).and_then(|name| index.names.text(name));
-    let mut more = Map::new();
+    let mut more = Object::new();
     let mut external_id = session.map(str::to_owned);
     if index.is_side_file {
         let agent = last.and_then(|entry| entry.side.flatten().or(entry.uuid)).and_then(|name| index.names.text(name));
         if let Some(agent) = agent {
             external_id = session.map(|session| format!("{session}:{agent}"));
-            more.insert("agentId".to_owned(), Value::String(agent.to_owned()));
+            more.insert("agentId", agent);
         }
     }
     let mut title = index.facts.title().cloned();

@@ -9,13 +9,13 @@ use super::order::Item;
 use super::union::Union;
 use crate::formats::common::blocks::{Blocks, Piece, blocks};
 use crate::formats::common::fault::{Fault, issue, stop};
-use crate::formats::common::json::Json;
 use crate::formats::common::record::{Bad, Out};
 use crate::formats::common::source::{Place, Source};
 use crate::formats::common::time::timestamp;
 use crate::formats::common::turns::{Turns, Voice, results_first, usage};
 use crate::formats::report::{ISSUES_LISTED_MAX, Issue, ReadError};
-use crate::trace::{Object, Role};
+use crate::json::{Json, Object};
+use crate::trace::Role;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 

@@ -7,9 +7,9 @@ use super::lines::{Span as LineSpan, read_at};
 use super::names::Name;
 use crate::formats::common::blocks::{Piece, blocks};
 use crate::formats::common::fault::{Fault, stop};
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Out;
 use crate::formats::common::source::Source;
+use crate::json::Json;
 use crate::trace::Span;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,8 +6,8 @@
 
 use crate::formats::common::blocks::{Blocks, Piece};
 use crate::formats::common::record::Bad;
+use crate::json::Object;
 use crate::limits::SESSION_MESSAGE_BYTES_MAX;
-use crate::trace::Object;
 use std::collections::BTreeMap;
 
 /// Texts of earlier lines that a text is compared with. Messages of more texts than this are not rewritten as a whole.

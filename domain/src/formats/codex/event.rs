@@ -4,9 +4,8 @@ use super::item::{call_id, input};
 use super::line::text;
 use super::{Origin, Piece, What};
 use crate::formats::common::content;
-use crate::formats::common::json::{Json, take_field};
-use crate::trace::{Object, Role};
-use serde_json::{Map, Value};
+use crate::json::{Json, Object, Value, take_field};
+use crate::trace::Role;
 
 /// Makes pieces of an event. What is unknown or tells of nothing said, called or answered is passed over.
 pub(super) fn take(mut event: Vec<(String, Json)>, at: Option<String>, pieces: &mut Vec<Piece>) {
@@ -63,7 +62,7 @@ fn said(role: Role, text: String) -> What {
     What::Text { role, text, metadata: Object::new() }
 }
 
-fn usage(info: &Json) -> Option<Map<String, Value>> {
+fn usage(info: &Json) -> Option<Object> {
     let last = info.get("last_token_usage")?;
     let names = [
         ("input_tokens", "input_tokens"),
@@ -74,7 +73,7 @@ fn usage(info: &Json) -> Option<Map<String, Value>> {
         Some(Json::Number(number)) => Some((name.to_owned(), Value::Number(number.clone()))),
         _ => None,
     });
-    Some(found.collect()).filter(|usage: &Map<_, _>| !usage.is_empty())
+    Some(found.collect()).filter(|usage: &Object| !usage.is_empty())
 }
 
 /// An item that newer files write in place of events.

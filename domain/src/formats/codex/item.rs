@@ -3,10 +3,10 @@
 use super::line::text;
 use super::{Origin, Piece, What};
 use crate::formats::common::content;
-use crate::formats::common::json::{Json, take_field};
 use crate::formats::common::roles::role_of;
 use crate::formats::common::tool_input::tool_input;
-use crate::trace::{Object, Role};
+use crate::json::{Json, Object, take_field};
+use crate::trace::Role;
 
 /// Items that hold nothing that was said, called or answered. A compaction's text stands in the line that tells of it.
 const SILENT: [&str; 6] = [

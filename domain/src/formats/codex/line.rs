@@ -2,13 +2,13 @@
 
 use super::meta::Meta;
 use super::{Origin, Piece, What, event, item, too_large};
-use crate::formats::common::json::{Json, take_field};
 use crate::formats::common::record::Bad;
 use crate::formats::common::source::Place;
 use crate::formats::common::time::timestamp;
 use crate::formats::refused::refused;
+use crate::json::{Json, Object, take_field};
 use crate::limits::IMPORT_HELD_BYTES_MAX;
-use crate::trace::{Object, Role};
+use crate::trace::Role;
 
 /// Types of lines with a payload that hold nothing that was said, called or answered.
 const SILENT: [&str; 6] = [

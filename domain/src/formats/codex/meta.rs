@@ -2,8 +2,8 @@
 
 use super::line::text;
 use crate::formats::common::head::HeadBuilder;
-use crate::formats::common::json::{Json, take_field};
 use crate::formats::common::record::Out;
+use crate::json::{Json, take_field};
 use crate::trace::TraceHead;
 
 /// The first meta of a file, and the models its turns ran on.

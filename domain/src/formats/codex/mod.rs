@@ -20,17 +20,16 @@ mod meta;
 mod turns;
 
 use super::Format;
-use super::common::json::Json;
 use super::common::look::Look;
 use super::common::record::Bad;
 use super::common::source::Source;
 use super::common::values::Values;
 use super::detect::Fit;
 use super::report::{ReadError, ReadOptions, Report, TraceSink};
+use crate::json::{Json, Object};
 use crate::limits::IMPORT_HELD_BYTES_MAX;
-use crate::trace::{Object, Role};
+use crate::trace::Role;
 use line::Session;
-use serde_json::{Map, Value};
 
 /// The format.
 pub(super) struct Codex;
@@ -120,7 +119,7 @@ enum What {
     /// Its result.
     Output { id: Option<String>, name: Option<String>, content: String, metadata: Object },
     /// Tokens that the agent's last step took.
-    Usage(Map<String, Value>),
+    Usage(Object),
     /// So many of the person's last turns were taken back.
     RolledBack(u64),
 }
@@ -130,20 +129,11 @@ impl Piece {
     fn bytes(&self) -> usize {
         let text = match &self.what {
             What::Text { text, .. } | What::Mail { text, .. } | What::Reasoning(text) => text.len(),
-            What::Call { input, .. } => input.iter().map(|(_, value)| json_bytes(value)).sum(),
+            What::Call { input, .. } => input.bytes_held(),
             What::Output { content, .. } => content.len(),
             What::Usage(_) | What::RolledBack(_) => 0,
         };
         text + 256
-    }
-}
-
-fn json_bytes(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len() + 32,
-        Value::Array(items) => items.iter().map(json_bytes).sum::<usize>() + 32,
-        Value::Object(object) => object.iter().map(|(key, value)| key.len() + json_bytes(value)).sum::<usize>() + 64,
-        Value::Null | Value::Bool(_) | Value::Number(_) => 32,
     }
 }
 

@@ -13,8 +13,8 @@ use super::{Origin, Piece, What};
 use crate::formats::common::call_ids::CallIds;
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::ids::Digest;
+use crate::json::Value;
 use crate::trace::{Role, Step};
-use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 /// What a piece is, when copies are looked for.

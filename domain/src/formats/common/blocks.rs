@@ -4,10 +4,9 @@
 //! understood leaves a mark or stays as JSON, with a warning. Bytes of images and documents are never copied.
 
 use super::content::{self, is_part};
-use super::json::{Json, into_object};
 use super::tool_input::tool_input;
 use crate::formats::report::ISSUES_LISTED_MAX;
-use crate::trace::Object;
+use crate::json::{Json, Object};
 
 /// What a content holds.
 #[derive(Debug, Default, PartialEq)]
@@ -152,7 +151,8 @@ impl Blocks {
             Object::of("_raw", compact.unwrap_or_default())
         });
         let more = fields_without(block, &["type", "id", "name", "input", "cache_control"]);
-        let metadata = into_object(more.into_iter().filter(|(_, value)| is_worth_keeping(value)).collect());
+        let worth: Vec<_> = more.into_iter().filter(|(_, value)| is_worth_keeping(value)).collect();
+        let metadata = worth.into();
         self.pieces.push(Piece::Call(Call { id, name, input, metadata }));
     }
 

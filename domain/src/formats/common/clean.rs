@@ -4,9 +4,9 @@
 //! A surrogate is replaced by text of the same length, so that byte offsets in later errors stay right. An escaped NUL has no
 //! such replacement: it is only noted here, and [`drop_nul`] takes it out of what was parsed.
 
-use crate::trace::{Object, Step};
+use crate::json::{Object, Value};
+use crate::trace::Step;
 use memchr::{memchr, memchr2, memmem};
-use serde_json::{Map, Value};
 
 /// What was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,24 +82,6 @@ pub(crate) fn drop_nul(text: &mut String) -> bool {
     any
 }
 
-/// Takes NUL out of all text of a map, its keys included; whether there was any.
-pub(crate) fn drop_nul_in_map(object: &mut Map<String, Value>) -> bool {
-    let mut any = object.keys().any(|key| key.contains('\0'));
-    if any {
-        *object = std::mem::take(object)
-            .into_iter()
-            .map(|(mut key, value)| {
-                drop_nul(&mut key);
-                (key, value)
-            })
-            .collect();
-    }
-    for value in object.values_mut() {
-        any |= drop_nul_in_value(value);
-    }
-    any
-}
-
 /// Takes NUL out of all text of a step; whether there was any.
 pub(crate) fn drop_nul_in_step(step: &mut Step) -> bool {
     let mut dropped = drop_nul(&mut step.content);
@@ -112,7 +94,7 @@ pub(crate) fn drop_nul_in_step(step: &mut Step) -> bool {
     dropped
 }
 
-/// The same for an object of a step, its names included.
+/// The same for an object, its names included.
 pub(crate) fn drop_nul_in_object(object: &mut Object) -> bool {
     let mut any = object.iter().any(|(name, _)| name.contains('\0'));
     if any {
@@ -133,30 +115,11 @@ pub(crate) fn has_replacement(text: &str) -> bool {
     text.contains(char::REPLACEMENT_CHARACTER)
 }
 
-/// Whether any text of a map does, its keys included.
-fn map_has_replacement(object: &Map<String, Value>) -> bool {
-    object.iter().any(|(key, value)| has_replacement(key) || value_has_replacement(value))
-}
-
-/// The same for an object of a step, its names included.
-pub(crate) fn object_has_replacement(object: &Object) -> bool {
-    object.iter().any(|(name, value)| has_replacement(name) || value_has_replacement(value))
-}
-
-fn value_has_replacement(value: &Value) -> bool {
-    match value {
-        Value::String(text) => has_replacement(text),
-        Value::Array(items) => items.iter().any(value_has_replacement),
-        Value::Object(object) => map_has_replacement(object),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
 fn drop_nul_in_value(value: &mut Value) -> bool {
     match value {
-        Value::String(text) => drop_nul(text),
-        Value::Array(items) => items.iter_mut().map(drop_nul_in_value).filter(|any| *any).count() > 0,
-        Value::Object(object) => drop_nul_in_map(object),
+        Value::Text(text) => drop_nul(text),
+        Value::List(items) => items.iter_mut().map(drop_nul_in_value).filter(|any| *any).count() > 0,
+        Value::Object(object) => drop_nul_in_object(object),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -3,8 +3,8 @@
 //! Texts are joined by line feeds. A part that is no text leaves a mark in its place; its bytes are never copied. Reasoning is
 //! kept apart: it is no part of what was said.
 
-use super::json::Json;
 use crate::formats::report::ISSUES_LISTED_MAX;
+use crate::json::Json;
 
 /// What a content holds.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Walks a JSON text value by value, in memory or on the source, without ever holding more than one value.
 
 use super::clean::{Cleaned, clean};
-use super::json::Json;
-use super::parse::{Parts, Unparsed, first_value};
 use super::records::reuse;
 use super::source::{Place, Scan, Source};
+use crate::json::Json;
+use crate::json::parse::{Parts, Unparsed, first_value};
 use memchr::memchr_iter;
 use std::io;
 

@@ -1,8 +1,8 @@
 //! JSON that was stored as a string.
 
 use super::clean::clean;
-use super::json::Json;
-use super::parse::{value_of_bytes, value_of_text};
+use crate::json::Json;
+use crate::json::parse::{value_of_bytes, value_of_text};
 
 /// How often JSON is taken out of strings: two writers in a row have been seen to encode what they got.
 const DECODINGS_MAX: usize = 3;

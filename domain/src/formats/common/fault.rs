@@ -1,10 +1,10 @@
 //! Why a record is not taken.
 
 use super::cursor::CursorError;
-use super::parse::too_many_parts;
 use super::record::{Bad, Stop};
 use super::source::Place;
 use crate::formats::report::{Issue, ReadError, SinkError};
+use crate::json::parse::too_many_parts;
 use crate::limits::{STEP_BYTES_MAX, TRACE_HEAD_BYTES_MAX};
 
 /// Why a record was not taken.

@@ -1,16 +1,15 @@
 //! The head of a trace from the fields beside its steps.
 
-use super::json::{Json, into_map};
 use super::record::{Bad, Out};
 use super::tool_input::too_deep;
+use crate::json::{Json, Object, Value};
 use crate::trace::TraceHead;
-use serde_json::{Map, Value};
 
 /// Collects a head field by field.
 #[derive(Default)]
 pub(crate) struct HeadBuilder {
     head: TraceHead,
-    facts: Map<String, Value>,
+    facts: Object,
     extra: Vec<(String, Json)>,
 }
 
@@ -44,7 +43,7 @@ impl HeadBuilder {
     pub(crate) fn metadata(&mut self, metadata: Json) -> Result<(), Bad> {
         match metadata {
             deep if deep.is_too_deep() => return Err(too_deep().within("metadata")),
-            Json::Object(fields) => self.head.metadata = into_map(fields),
+            Json::Object(fields) => self.head.metadata = Object::from(fields),
             Json::Null => {}
             other => return Err(Bad::new("metadata", format!("must be an object, not {}", other.kind()))),
         }
@@ -54,7 +53,7 @@ impl HeadBuilder {
     /// A fact that has a name of its own in metadata, unless the metadata names it already.
     pub(crate) fn fact(&mut self, name: &str, value: Json) {
         if value != Json::Null {
-            self.facts.insert(name.to_owned(), value.into_value());
+            self.facts.insert(name, value);
         }
     }
 
@@ -72,19 +71,15 @@ impl HeadBuilder {
     /// The head.
     pub(crate) fn finish(mut self, out: &mut Out<'_>) -> TraceHead {
         let metadata = &mut self.head.metadata;
-        for (name, value) in self.facts {
-            metadata.entry(name).or_insert(value);
-        }
+        metadata.fill(self.facts);
         if !self.extra.is_empty() {
-            match metadata.entry("extra").or_insert_with(|| Value::Object(Map::new())) {
+            match metadata.get_or_insert("extra", || Object::new().into()) {
                 Value::Object(extra) => {
-                    for (name, value) in into_map(self.extra) {
-                        if extra.contains_key(&name) {
-                            out.warn(&name, "left out: metadata.extra has a field of this name already");
-                        } else {
-                            extra.insert(name, value);
-                        }
+                    let more = Object::from(self.extra);
+                    for (name, _) in more.iter().filter(|(name, _)| extra.contains_key(name)) {
+                        out.warn(name, "left out: metadata.extra has a field of this name already");
                     }
+                    extra.fill(more);
                 }
                 _ => {
                     let names: Vec<String> = self.extra.into_iter().map(|(name, _)| name).collect();

@@ -6,7 +6,7 @@
 //! parsing will name it.
 
 use super::cursor::{Cursor, CursorError};
-use super::json::Json;
+use crate::json::Json;
 
 /// Levels of objects and arrays in a sketch. The type of a content block in a batch's answer stands at level 8:
 /// `{"response":{"body":{"choices":[{"message":{"content":[{"type":…}]}}]}}}`.

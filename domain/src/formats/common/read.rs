@@ -7,13 +7,13 @@
 use super::clean::clean;
 use super::cursor::{Cursor, NOT_UTF8, Stream};
 use super::fault::{Fault, issue, sink_error, stop};
-use super::json::Json;
 use super::look::look;
 use super::record::{ArrayOf, Bad, HeadField, Out, RecordFormat, Target};
 use super::records::{Record, Records, next_element};
 use super::source::{Place, Source};
 use super::take::{Items, List, Parts, each_item, items_in_string, take_list, take_object};
 use crate::formats::report::{ISSUES_LISTED_MAX, Issue, Listed, OnError, ReadError, ReadOptions, Report, TraceSink};
+use crate::json::Json;
 use crate::limits::TRACE_HEAD_BYTES_MAX;
 use crate::trace::TraceHead;
 use std::marker::PhantomData;

@@ -1,10 +1,10 @@
 //! What a format whose records are traces has to say, and where the traces it builds go.
 
-use super::clean::{drop_nul, drop_nul_in_map, drop_nul_in_step};
-use super::json::Json;
+use super::clean::{drop_nul, drop_nul_in_object, drop_nul_in_step};
 use super::look::Look;
 use super::timed::TimedStep;
 use crate::formats::report::{ISSUES_LISTED_MAX, SinkError, TraceSink};
+use crate::json::Json;
 use crate::limits::{EXTERNAL_ID_CHARS_MAX, SPANS_PER_TRACE_MAX, STEPS_PER_TRACE_MAX};
 use crate::trace::{Role, Span, Step, TraceHead};
 
@@ -193,7 +193,7 @@ impl<'o> Out<'o> {
             for text in head.external_id.iter_mut().chain(&mut head.title) {
                 self.nul_dropped |= drop_nul(text);
             }
-            self.nul_dropped |= drop_nul_in_map(&mut head.metadata);
+            self.nul_dropped |= drop_nul_in_object(&mut head.metadata);
         }
         if head.external_id.as_deref().is_some_and(is_long_id) {
             return Err(Bad::new("id", format!("the id has more than {EXTERNAL_ID_CHARS_MAX} characters")));

@@ -3,9 +3,9 @@
 use super::cursor::Cursor;
 use super::decode::decoded;
 use super::fault::{Fault, issue};
-use super::json::Json;
 use super::record::{Bad, HeadField, Holds, RecordFormat};
 use super::source::Place;
+use crate::json::Json;
 use crate::limits::{STEP_BYTES_MAX, TRACE_HEAD_BYTES_MAX};
 
 /// One list of a record.

@@ -1,6 +1,6 @@
 //! Moments as other tools write them, in the one form of a canonical trace: RFC 3339 in UTC.
 
-use super::json::Json;
+use crate::json::Json;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;

@@ -1,8 +1,8 @@
 //! Steps beside which stands what their call says of them.
 
-use crate::trace::{Object, Step};
+use crate::json::{Object, Value};
+use crate::trace::Step;
 use jiff::Timestamp;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// A step on its way to a trace, and what its call says of it. In its metadata each would have that as texts of its own; steps that wait
@@ -56,14 +56,14 @@ pub(crate) fn stamp(step: &mut Step, time_ns: u64) {
     }
     let Ok(moment) = Timestamp::from_nanosecond(i128::from(time_ns)) else { return };
     let metadata = step.metadata.get_or_insert_default();
-    metadata.insert_missing("timestamp", || Value::String(moment.to_string()));
+    metadata.insert_missing("timestamp", || Value::Text(moment.to_string()));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::trace::Role;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn step(metadata: Value) -> Step {
         serde_json::from_value(json!({"role": "assistant", "content": "a", "metadata": metadata})).unwrap()
@@ -79,7 +79,7 @@ mod tests {
         let stamped = timed(json!({"model": "own"})).stamped().metadata;
         assert_eq!(json!(stamped), json!({"model": "own", "status": "ok", "timestamp": "2023-11-14T22:13:20Z"}));
         let stamped = timed(json!({"timestamp": "2020-01-01T00:00:00Z"})).stamped().metadata.unwrap();
-        assert_eq!(stamped.get("timestamp").unwrap(), "2020-01-01T00:00:00Z");
+        assert_eq!(json!(stamped.get("timestamp")), "2020-01-01T00:00:00Z");
         assert_eq!(TimedStep::from(Step { metadata: None, ..step(json!({})) }).stamped().metadata, None);
     }
 

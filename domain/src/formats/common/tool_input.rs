@@ -1,10 +1,8 @@
 //! Arguments of tool calls: always an object in a canonical trace.
 
 use super::decode::decoded;
-use super::json::{Json, into_object};
 use super::record::Bad;
-use crate::trace::Object;
-use serde_json::Value;
+use crate::json::{Json, Object, Value};
 
 /// The object of arguments that were recorded in any form. An object stands as it is; a string that holds an object gives
 /// that object; nothing gives an empty one; everything else is kept under `_raw`.
@@ -14,10 +12,10 @@ pub(crate) fn tool_input(recorded: Option<Json>) -> Result<Object, Bad> {
         Some(Json::Text(text)) if text.is_empty() => Ok(Object::new()),
         Some(Json::Text(text)) => Ok(match parse_object(&text) {
             Some(object) => object,
-            None => raw(Value::String(text)),
+            None => raw(Value::Text(text)),
         }),
         Some(json) if json.is_too_deep() => Err(too_deep()),
-        Some(Json::Object(fields)) => Ok(into_object(fields)),
+        Some(Json::Object(fields)) => Ok(Object::from(fields)),
         Some(other) => Ok(raw(other.into_value())),
     }
 }
@@ -34,7 +32,7 @@ fn parse_object(text: &str) -> Option<Object> {
     }
     match decoded(text)? {
         json if json.is_too_deep() => None,
-        Json::Object(fields) => Some(into_object(fields)),
+        Json::Object(fields) => Some(Object::from(fields)),
         _ => None,
     }
 }
@@ -74,6 +72,6 @@ mod tests {
     fn text_that_nests_too_deep_stays_text() {
         let text = format!("{}1{}", "{\"a\":".repeat(110), "}".repeat(110));
         let json = Json::Text(text.clone());
-        assert_eq!(tool_input(Some(json)).unwrap(), raw(Value::String(text)));
+        assert_eq!(tool_input(Some(json)).unwrap(), raw(Value::Text(text)));
     }
 }

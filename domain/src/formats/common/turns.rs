@@ -7,11 +7,11 @@
 
 use super::blocks::{Answer, Call, Piece};
 use super::call_ids::CallIds;
-use super::json::Json;
 use super::record::{Bad, Out, Stop};
+use crate::json::{Json, Object, Value};
 use crate::limits::TRACE_HEAD_BYTES_MAX;
-use crate::trace::{Object, Role, Step};
-use serde_json::{Map, Value};
+use crate::trace::{Role, Step};
+use std::collections::BTreeMap;
 
 /// What is known of a message beside its content.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub(crate) struct Turns {
     run: Option<Run>,
     reasoning: Option<String>,
     /// Notes that wait for a step.
-    notes: Map<String, Value>,
+    notes: BTreeMap<String, Vec<Value>>,
     note_bytes: usize,
     /// Whether texts of white space alone count as empty.
     drop_blank: bool,
@@ -68,7 +68,7 @@ impl Turns {
             voice,
             run: None,
             reasoning: None,
-            notes: Map::new(),
+            notes: BTreeMap::new(),
             note_bytes: 0,
             drop_blank,
             reasoning_lost: 0,
@@ -108,10 +108,7 @@ impl Turns {
                         format!("blocks of the type {name} have more than {TRACE_HEAD_BYTES_MAX} bytes together");
                     return Err(Bad::new("content", message).into());
                 }
-                match self.notes.entry(name).or_insert_with(|| Value::Array(Vec::new())) {
-                    Value::Array(notes) => notes.push(value.into_value()),
-                    other => *other = value.into_value(),
-                }
+                self.notes.entry(name).or_default().push(value.into_value());
                 Ok(())
             }
         }
@@ -217,7 +214,8 @@ impl Turns {
     /// Metadata of the message's next step, which is one of this role.
     fn metadata(&mut self, role: Role) -> Object {
         let mut metadata = std::mem::take(&mut self.voice.first);
-        metadata.append(std::mem::take(&mut self.notes).into());
+        let notes = std::mem::take(&mut self.notes).into_iter();
+        metadata.append(notes.map(|(name, notes)| (name, Value::List(notes))).collect());
         self.note_bytes = 0;
         if role == Role::Assistant {
             metadata.append(std::mem::take(&mut self.voice.agent));
@@ -230,7 +228,7 @@ impl Turns {
     fn add_reasoning(&mut self, metadata: &mut Object) {
         let Some(more) = self.reasoning.take() else { return };
         match metadata.get_mut("reasoning") {
-            Some(Value::String(text)) => join(text, "\n", &more),
+            Some(Value::Text(text)) => join(text, "\n", &more),
             _ => metadata.insert("reasoning", more),
         }
     }
@@ -255,10 +253,10 @@ pub(crate) fn usage(recorded: &Json) -> Object {
         ("output_tokens", "output_tokens"),
         ("cache_read_input_tokens", "cached_tokens"),
     ];
-    let mut usage = Map::new();
+    let mut usage = Object::new();
     for (recorded_name, name) in NAMES {
         if let Some(Json::Number(number)) = recorded.get(recorded_name) {
-            usage.insert(name.to_owned(), Value::Number(number.clone()));
+            usage.insert(name, number.clone());
         }
     }
     if usage.is_empty() { Object::new() } else { Object::of("usage", usage) }

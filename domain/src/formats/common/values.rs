@@ -5,13 +5,13 @@
 use super::clean::clean;
 use super::cursor::{Cursor, NOT_UTF8};
 use super::fault::{Fault, issue, sink_error};
-use super::json::Json;
 use super::record::{Bad, Out, Target};
 use super::records::{Record, Records, reuse};
 use super::source::{Place, Source};
 use super::take::each_item;
 use crate::formats::judgment::Judgment;
 use crate::formats::report::{Issue, Listed, OnError, ReadError, ReadOptions, Report, TraceSink};
+use crate::json::Json;
 use crate::limits::STEP_BYTES_MAX;
 use crate::trace::TraceHead;
 

@@ -1,6 +1,6 @@
 //! References to media within texts: `@@@langfuseMedia:type=image/png|id=…|source=…@@@`.
 
-use crate::formats::common::json::Json;
+use crate::json::Json;
 use std::borrow::Cow;
 
 const OPEN: &str = "@@@langfuseMedia:";

@@ -21,7 +21,6 @@ mod rows;
 mod scores;
 
 use super::Format;
-use super::common::json::Json;
 use super::common::look::Look;
 use super::common::record::Bad;
 use super::common::source::{Place, Source};
@@ -29,6 +28,7 @@ use super::common::values::Values;
 use super::detect::Fit;
 use super::judgment::ScoreMap;
 use super::report::{ReadError, ReadOptions, Report, TraceSink};
+use crate::json::Json;
 use rows::Rows;
 use std::collections::BTreeSet;
 

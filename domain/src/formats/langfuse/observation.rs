@@ -1,7 +1,6 @@
 //! One observation: a span, and what the merging needs of it.
 
 use super::media::marked;
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Out;
 use crate::formats::merge::{SourceKind, SourceSpan};
 use crate::formats::observed::Observed;
@@ -9,6 +8,7 @@ use crate::formats::observed::facts::{facts, usage};
 use crate::formats::observed::spans::{nanoseconds, raw, times};
 use crate::formats::observed::tools::tool_use;
 use crate::formats::turns::{of_call, system_of_call, taken_out, turns};
+use crate::json::{Json, Value};
 use crate::trace::{Role, Span, Step};
 
 /// The model of a generation.
@@ -89,7 +89,7 @@ fn add_calls(observation: &Json, output: &mut Vec<Step>, warnings: &mut Vec<Stri
     output.extend(turns(&Json::Object(fields), crate::formats::turns::Side::Output, warnings));
 }
 
-fn tokens(observation: &Json) -> Option<serde_json::Value> {
+fn tokens(observation: &Json) -> Option<Value> {
     usage(&[observation.get("usageDetails"), observation.get("usage"), Some(&Json::Object(own_tokens(observation)))])
 }
 

@@ -3,13 +3,13 @@
 use super::observation;
 use super::scores::{self, judgments};
 use crate::formats::common::head::HeadBuilder;
-use crate::formats::common::json::{Json, take_field};
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::judgment::{Judgment, ScoreMap};
 use crate::formats::observed::facts::most_frequent;
 use crate::formats::observed::spans::nanoseconds;
 use crate::formats::observed::{Beside, Gathered, Whole, write};
 use crate::formats::turns::{of_call, taken_out};
+use crate::json::{Json, take_field};
 use crate::trace::{Step, TraceHead};
 use std::collections::HashMap;
 

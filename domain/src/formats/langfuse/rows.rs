@@ -1,8 +1,8 @@
 //! Observations by themselves, gathered to traces.
 
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Bad;
 use crate::formats::common::source::Place;
+use crate::json::Json;
 use crate::limits::IMPORT_HELD_BYTES_MAX;
 use std::collections::HashMap;
 

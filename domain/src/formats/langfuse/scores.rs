@@ -1,10 +1,10 @@
 //! Scores, comments and corrections of a trace and of its observations.
 
 use super::observation::decoded;
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Out;
 use crate::formats::judgment::{Judgment, JudgmentSource, Judgments, Recorded, ScoreMap};
 use crate::formats::observed::Answers;
+use crate::json::Json;
 
 /// Fields that hold judgments.
 pub(super) const LISTS: [&str; 3] = ["scores", "comments", "corrections"];

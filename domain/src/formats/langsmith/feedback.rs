@@ -1,10 +1,10 @@
 //! Feedback on runs: by itself, within a run, or as the counts that a run keeps of it.
 
 use super::runs::{Feedback, Group};
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Out;
 use crate::formats::judgment::{Judgment, JudgmentSource, Judgments, Recorded, ScoreMap};
 use crate::formats::observed::Answers;
+use crate::json::Json;
 
 /// Fields of a run that hold feedback.
 pub(super) const FIELDS: [&str; 3] = ["feedback", "feedbacks", "feedback_stats"];

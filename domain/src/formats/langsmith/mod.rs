@@ -21,12 +21,12 @@ mod trace;
 
 use super::Format;
 use super::common::fault::issue;
-use super::common::json::Json;
 use super::common::look::Look;
 use super::common::source::Source;
 use super::common::values::Values;
 use super::detect::Fit;
 use super::report::{ReadError, ReadOptions, Report, TraceSink};
+use crate::json::Json;
 use runs::Runs;
 
 /// The format.

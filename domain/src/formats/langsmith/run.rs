@@ -1,7 +1,6 @@
 //! One run: a span, and what the merging needs of it.
 
 use super::runs::Run;
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Out;
 use crate::formats::merge::{SourceKind, SourceSpan};
 use crate::formats::observed::Observed;
@@ -9,6 +8,7 @@ use crate::formats::observed::facts::{facts, usage};
 use crate::formats::observed::spans::{nanoseconds, raw, times};
 use crate::formats::observed::tools::tool_use;
 use crate::formats::turns::{of_call, taken_out};
+use crate::json::{Json, Value};
 use crate::trace::Span;
 use std::borrow::Cow;
 
@@ -92,7 +92,7 @@ pub(super) fn take(run: &Run, out: &mut Out<'_>) -> Observed {
     Observed { span, source }
 }
 
-fn tokens(run: &Json, outputs: &Json) -> Option<serde_json::Value> {
+fn tokens(run: &Json, outputs: &Json) -> Option<Value> {
     let mut generation = outputs.get("generations");
     while let Some(Json::List(items)) = generation {
         generation = items.first();

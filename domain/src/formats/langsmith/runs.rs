@@ -1,9 +1,9 @@
 //! Gathers runs: united by id, grouped by trace.
 
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Bad;
 use crate::formats::common::source::Place;
 use crate::formats::observed::check_size;
+use crate::json::Json;
 use crate::limits::IMPORT_HELD_BYTES_MAX;
 use std::collections::HashMap;
 

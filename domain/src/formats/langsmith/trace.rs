@@ -4,13 +4,13 @@ use super::feedback::{self, judgments};
 use super::run::{self, at, model, side};
 use super::runs::{Feedback, Group, Run};
 use crate::formats::common::head::HeadBuilder;
-use crate::formats::common::json::Json;
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::judgment::{Judgment, ScoreMap};
 use crate::formats::observed::facts::most_frequent;
 use crate::formats::observed::spans::nanoseconds;
 use crate::formats::observed::{Beside, Gathered, Whole, write};
 use crate::formats::turns::{of_call, system_of_call};
+use crate::json::Json;
 use crate::trace::{Step, TraceHead};
 use std::collections::HashSet;
 

@@ -8,8 +8,8 @@ use super::tools::Missing;
 use super::unusable_ids::drop_unusable_ids;
 use super::{Rebuild, SourceSpan};
 use crate::formats::common::timed::TimedStep;
-use crate::trace::{Object, Role, Step};
-use serde_json::Value;
+use crate::json::{Object, Value};
+use crate::trace::{Role, Step};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -113,7 +113,9 @@ impl Fold<'_> {
     fn answers_by_role(&self, span: &mut SourceSpan) {
         for step in span.input.iter_mut().filter(|step| step.role == Role::User) {
             let Some(metadata) = step.metadata.as_mut() else { continue };
-            let Some(tool) = metadata.get("original_role").and_then(Value::as_str).map(str::to_owned) else { continue };
+            let Some(tool) = metadata.get("original_role").and_then(Value::as_text).map(str::to_owned) else {
+                continue;
+            };
             if self.state.tools.open.iter().any(|open| open.tool == tool) {
                 metadata.remove("original_role");
                 step.role = Role::Tool;

@@ -1,8 +1,9 @@
 //! What is compared of a turn, and kept of it: 128 bits of a digest, 64 of its call id.
 
 use super::packed::Packed;
+use crate::json::Object;
 use crate::rendering::canonical_json;
-use crate::trace::{Object, Role, Step};
+use crate::trace::{Role, Step};
 use sha2::{Digest as _, Sha256};
 
 /// The kind of a turn.

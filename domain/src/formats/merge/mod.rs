@@ -34,7 +34,8 @@ mod tests;
 pub use super::common::timed::TimedStep;
 pub use state::{Added, MergeState, Rebuild};
 
-use crate::trace::{Object, Step};
+use crate::json::Object;
+use crate::trace::Step;
 use std::collections::BTreeMap;
 
 /// What a span of the source is to the merging.

@@ -7,7 +7,8 @@
 use super::mark::{short, signature};
 use super::{Rebuild, SourceSpan};
 use crate::formats::common::timed::stamp;
-use crate::trace::{Object, Role, Step};
+use crate::json::Object;
+use crate::trace::{Role, Step};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

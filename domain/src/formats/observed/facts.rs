@@ -1,8 +1,6 @@
 //! Facts about calls, under the names they have in metadata: tokens, status, model.
 
-use crate::formats::common::json::Json;
-use crate::trace::Object;
-use serde_json::{Map, Value};
+use crate::json::{Json, Object, Value};
 use std::collections::BTreeMap;
 
 /// Names of the tokens a call was given.
@@ -35,7 +33,7 @@ fn usage_at(place: &Json) -> Option<Value> {
     });
     let found =
         [("input_tokens", number(place, &INPUT)), ("output_tokens", number(place, &OUTPUT)), ("cached_tokens", cached)];
-    let usage: Map<String, Value> =
+    let usage: Object =
         found.into_iter().filter_map(|(name, tokens)| Some((name.to_owned(), Value::from(tokens?)))).collect();
     (!usage.is_empty()).then_some(Value::Object(usage))
 }

@@ -4,9 +4,9 @@ pub(super) mod facts;
 pub(super) mod spans;
 pub(super) mod tools;
 
-use super::common::json::Json;
 use super::common::record::{Bad, Out, Stop};
 use super::merge::{SourceKind, SourceSpan, merge};
+use crate::json::Json;
 use crate::limits::{BYTES_PER_OBSERVATION, OBSERVATIONS_FREE};
 use crate::trace::{Role, Span, Step};
 use spans::without_rings;

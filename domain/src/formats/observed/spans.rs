@@ -1,8 +1,8 @@
 //! Spans from observations: times in nanoseconds, ends not before starts, no ring of parents.
 
-use crate::formats::common::json::Json;
 use crate::formats::common::record::Out;
 use crate::formats::common::time::moment;
+use crate::json::Json;
 use crate::trace::Span;
 use std::collections::{BTreeMap, HashSet};
 

@@ -1,10 +1,10 @@
 //! What a tool's own observation says: which call it answers, its arguments, its result.
 
 use crate::formats::common::blocks::result_text;
-use crate::formats::common::json::{Json, into_object};
 use crate::formats::merge::ToolUse;
 use crate::formats::turns::{Side, taken_out, turns};
-use crate::trace::{Object, Role};
+use crate::json::{Json, Object};
+use crate::trace::Role;
 
 /// Names under which the id of the call may stand.
 const IDS: [&str; 6] = ["tool_call_id", "toolCallId", "tool_use_id", "call_id", "gen_ai.tool.call.id", "tool.call.id"];
@@ -53,10 +53,10 @@ fn arguments(input: &Json) -> Option<Object> {
         let rest = |key: &str| matches!(key, "id" | "name" | "type" | "toolCallId" | "toolName" | "tool_call_id");
         let alone = fields.iter().all(|(other, _)| other == key || rest(other));
         if let (Json::Object(fields), true, false) = (held, alone, held.is_too_deep()) {
-            return Some(into_object(fields.clone()));
+            return Some(Object::from(fields.clone()));
         }
     }
-    (!input.is_too_deep()).then(|| into_object(fields.clone()))
+    (!input.is_too_deep()).then(|| Object::from(fields.clone()))
 }
 
 /// The result as text, the id of its call, and whether it is an error.

@@ -3,13 +3,12 @@
 use crate::formats::common::call_ids::CallIds;
 use crate::formats::common::content::{self, Content};
 use crate::formats::common::decode::decoded;
-use crate::formats::common::json::{Json, take_field};
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::common::roles::role_of;
 use crate::formats::common::time::timestamp;
 use crate::formats::common::tool_input::{too_deep, tool_input};
-use crate::trace::{Object, Role, Step};
-use serde_json::{Map, Value};
+use crate::json::{Json, Object, Value, take_field};
+use crate::trace::{Role, Step};
 
 /// The fields of a message, sorted by what they are for.
 #[derive(Default)]
@@ -24,8 +23,9 @@ struct Fields {
     reasoning: Option<String>,
     /// Metadata of every step of the message.
     common: Object,
-    /// Metadata of its first step.
-    first: Map<String, Value>,
+    /// Metadata of its first step: fields of the message, and below them those of its own metadata.
+    first: Vec<(String, Json)>,
+    below: Vec<(String, Json)>,
 }
 
 /// Takes a message.
@@ -92,23 +92,21 @@ fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<Fields, Bad> {
             (_, value) if value.is_too_deep() => return Err(too_deep().within(&key)),
             ("timestamp" | "created_at" | "created", value) => match timestamp(&value) {
                 Some(moment) => {
-                    message.common.insert_missing("timestamp", || Value::String(moment));
+                    message.common.insert_missing("timestamp", || Value::Text(moment));
                 }
                 None => {
                     out.warn(&key, "is no date or time; it was kept as original_time in the step's metadata");
-                    message.first.insert("original_time".to_owned(), value.into_value());
+                    message.first.push(("original_time".to_owned(), value));
                 }
             },
             ("weight", value) => {
                 message.common.insert(&key, value.into_value());
             }
             ("metadata", Json::Object(fields)) => {
-                for (name, value) in fields {
-                    message.first.entry(name).or_insert(value.into_value());
-                }
+                message.below.extend(fields);
             }
             (_, value) => {
-                message.first.insert(key, value.into_value());
+                message.first.push((key, value));
             }
         }
     }
@@ -169,7 +167,7 @@ fn spoken(role: Role, mut message: Fields, calls: &mut CallIds, out: &mut Out<'_
             out.warn("", "reasoning was left out: no step of the agent goes with it")
         }
         Some(text) => {
-            message.first.insert("reasoning".to_owned(), Value::String(text));
+            message.first.push(("reasoning".to_owned(), Json::Text(text)));
         }
         None => {}
     }
@@ -210,6 +208,7 @@ fn warn_unknown(content: &Content, out: &mut Out<'_>) {
 /// Metadata of the message's next step.
 fn metadata(message: &mut Fields) -> Option<Object> {
     let mut metadata = Object::from(std::mem::take(&mut message.first));
+    metadata.fill(std::mem::take(&mut message.below).into());
     metadata.append(message.common.clone());
     metadata.some()
 }

@@ -6,12 +6,11 @@
 use super::unmapped::Unmapped;
 use super::warned::Warned;
 use crate::formats::common::clean::drop_nul;
-use crate::formats::common::json::Json;
-use crate::formats::common::parse::whole_value;
+use crate::json::parse::whole_value;
+use crate::json::{Json, Object, Value};
 use crate::otel::{Attributes, OtelSpan, OtelSpanId, OtelTraceId, StatusCode};
-use crate::trace::{Object, TraceHead};
+use crate::trace::TraceHead;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of a fact; what is longer is cut.
@@ -130,7 +129,7 @@ impl Facts {
 
     /// The head of the trace.
     pub(super) fn head(&self, trace_id: OtelTraceId) -> TraceHead {
-        let mut metadata = Map::new();
+        let mut metadata = Object::new();
         let single = [
             ("agent", &self.agent),
             ("session", &self.session),
@@ -139,21 +138,21 @@ impl Facts {
         ];
         for (name, ranked) in single {
             if let Some(ranked) = ranked {
-                metadata.insert(name.to_owned(), Value::String(ranked.value.clone()));
+                metadata.insert(name, ranked.value.as_str());
             }
         }
         // Of the most frequent models the first in the alphabet.
         let model = self.models.iter().max_by(|(a, m), (b, n)| m.cmp(n).then_with(|| b.cmp(a)));
         if let Some((model, _)) = model {
-            metadata.insert("model".to_owned(), Value::String(model.clone()));
+            metadata.insert("model", model.as_str());
         }
         if !self.tags.is_empty() {
-            metadata.insert("tags".to_owned(), self.tags.iter().cloned().map(Value::String).collect());
+            metadata.insert("tags", self.tags.iter().map(|tag| tag.as_str().into()).collect::<Value>());
         }
         let lists = [("unmapped", self.unmapped.shown()), ("warnings", self.warned.shown())];
-        let lists: Map<_, _> = lists.into_iter().filter_map(|(name, list)| Some((name.to_owned(), list?))).collect();
+        let lists: Object = lists.into_iter().filter_map(|(name, list)| Some((name.to_owned(), list?))).collect();
         if !lists.is_empty() {
-            metadata.insert("otel".to_owned(), Value::Object(lists));
+            metadata.insert("otel", lists);
         }
         TraceHead { external_id: Some(trace_id.to_string()), title: None, metadata }
     }
@@ -194,12 +193,12 @@ fn model(span: &OtelSpan) -> Option<String> {
 /// Metadata of a call's answer: its usage, its status, its model.
 pub(super) fn of_call(span: &OtelSpan) -> Object {
     let mut facts = Object::new();
-    let mut usage = Map::new();
+    let mut usage = Object::new();
     for (name, attributes) in
         [("input_tokens", INPUT_TOKENS), ("output_tokens", OUTPUT_TOKENS), ("cached_tokens", CACHED_TOKENS)]
     {
         if let Some(count) = attributes.iter().find_map(|attribute| count(span, attribute)) {
-            usage.insert(name.to_owned(), Value::Number(count.into()));
+            usage.insert(name, count);
         }
     }
     if !usage.is_empty() {

@@ -41,11 +41,11 @@ pub use state::{AssembleError, Grown, GrownSpan, Known, TraceState};
 pub use strict::{MessageFault, check_log_messages, check_messages};
 
 use super::Format;
-use super::common::json::Json;
 use super::common::look::Look;
 use super::common::source::Source;
 use super::detect::Fit;
 use super::report::{ReadError, ReadOptions, Report, TraceSink};
+use crate::json::Json;
 use crate::otel::json::is_row;
 use crate::otel::{OtelLog, OtelSpan, OtelTraceId};
 

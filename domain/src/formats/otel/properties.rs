@@ -3,9 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use super::{AssembleError, GrownSpan, TraceState, grow, rebuild, said};
-use crate::otel::{
-    Attributes, Context, Json, OtelEvent, OtelLog, OtelSpan, OtelSpanId, OtelTraceId, Status, StatusCode,
-};
+use crate::json::Json;
+use crate::otel::{Attributes, Context, OtelEvent, OtelLog, OtelSpan, OtelSpanId, OtelTraceId, Status, StatusCode};
 use crate::trace::{Span, Step, TraceHead};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -2,15 +2,12 @@
 
 use super::carriers::{Carried, Recording, Spoken, carried};
 use super::{facts, kind, tool};
-use crate::formats::common::clean::{
-    drop_nul, drop_nul_in_object, drop_nul_in_step, has_replacement, object_has_replacement,
-};
-use crate::formats::common::json::Json;
+use crate::formats::common::clean::{drop_nul, drop_nul_in_object, drop_nul_in_step, has_replacement};
 use crate::formats::merge::{SourceKind, SourceSpan, ToolUse};
 use crate::formats::turns::{Side, taken_out, turns};
+use crate::json::{Json, Value};
 use crate::otel::{OtelLog, OtelSpan};
 use crate::trace::{Role, Span, Step};
-use serde_json::Value;
 
 /// Attributes that hold a raw input or output, best first.
 const INPUTS: [&str; 7] = [
@@ -116,7 +113,7 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
     if source_kind == SourceKind::Tool {
         let mut used = tool::tool_use(span);
         has_nul |= drop_nul_in_tool_use(&mut used);
-        is_replaced = is_replaced || used.input.as_ref().is_some_and(object_has_replacement);
+        is_replaced = is_replaced || used.input.as_ref().is_some_and(|input| input.any_text(&has_replacement));
         source.tool = Some(Box::new(used));
     }
     if is_call {
@@ -194,7 +191,7 @@ const REPLACED: &str = "text holds U+FFFD, in place of lone surrogates or of byt
 
 fn step_is_replaced(step: &Step) -> bool {
     [Some(&step.content), step.tool_name.as_ref()].into_iter().flatten().any(|text| has_replacement(text))
-        || [&step.tool_input, &step.metadata].into_iter().flatten().any(object_has_replacement)
+        || [&step.tool_input, &step.metadata].into_iter().flatten().any(|object| object.any_text(&has_replacement))
 }
 
 fn drop_nul_in_tool_use(used: &mut ToolUse) -> bool {
@@ -285,7 +282,7 @@ fn set_time(steps: &mut [Step], time_ns: u64) {
     let Ok(moment) = jiff::Timestamp::from_nanosecond(i128::from(time_ns)) else { return };
     for step in steps {
         let metadata = step.metadata.get_or_insert_default();
-        metadata.insert_missing("timestamp", || Value::String(moment.to_string()));
+        metadata.insert_missing("timestamp", || Value::Text(moment.to_string()));
     }
 }
 

@@ -4,8 +4,8 @@
 //! Python, or a value that cannot be messages at all.
 
 use super::carriers::semantic::{INPUT, OUTPUT, SYSTEM};
-use crate::formats::common::json::Json;
 use crate::formats::turns::taken_out;
+use crate::json::Json;
 use crate::otel::{Attributes, OtelLog, OtelSpan};
 
 /// What is wrong with the messages of a span.

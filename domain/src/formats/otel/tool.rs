@@ -1,9 +1,9 @@
 //! What a tool's span ran, and what came of it.
 
 use crate::formats::common::content;
-use crate::formats::common::json::Json;
 use crate::formats::common::tool_input::tool_input;
 use crate::formats::merge::ToolUse;
+use crate::json::Json;
 use crate::otel::{OtelSpan, StatusCode};
 
 const NAMES: [&str; 4] = ["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"];

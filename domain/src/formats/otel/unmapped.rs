@@ -5,10 +5,9 @@ use super::carriers::NAMES;
 use super::facts;
 use super::tool;
 use crate::formats::common::clean::drop_nul;
-use crate::formats::common::json::Json;
+use crate::json::{Json, Object, Value};
 use crate::otel::{OtelSpan, OtelSpanId};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names kept of a trace; beyond, the last in the alphabet are left out.
@@ -79,10 +78,9 @@ impl Unmapped {
     /// For the trace's metadata; none if there are none.
     pub(super) fn shown(&self) -> Option<Value> {
         let shown = |named: &Named| {
-            Value::Object(Map::from_iter([
-                ("spans".to_owned(), Value::Number(named.spans.into())),
-                ("example".to_owned(), named.example.clone()),
-            ]))
+            let mut shown = Object::of("spans", named.spans);
+            shown.insert("example", named.example.clone());
+            Value::Object(shown)
         };
         (!self.0.is_empty())
             .then(|| Value::Object(self.0.iter().map(|(name, named)| (name.clone(), shown(named))).collect()))
@@ -123,8 +121,8 @@ fn without_indices(name: &str) -> String {
 fn clipped(value: &Json) -> Value {
     match value {
         Json::Bool(_) | Json::Number(_) => value.clone().into_value(),
-        Json::Text(text) => Value::String(cut(text)),
-        other => Value::String(cut(&other.compact())),
+        Json::Text(text) => Value::Text(cut(text)),
+        other => Value::Text(cut(&other.compact())),
     }
 }
 

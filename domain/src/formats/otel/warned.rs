@@ -2,9 +2,9 @@
 //! the earliest of them, so that a trace that is sent live says what an import's answer says.
 
 use crate::formats::common::clean::drop_nul;
+use crate::json::{Object, Value};
 use crate::otel::{OtelSpan, OtelSpanId};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Messages kept of a trace; beyond, the last in the alphabet are left out, so that any order of spans keeps the same.
@@ -50,10 +50,9 @@ impl Warned {
     /// For the trace's metadata; none if there is nothing to say.
     pub(super) fn shown(&self) -> Option<Value> {
         let shown = |concerned: &Concerned| {
-            Value::Object(Map::from_iter([
-                ("spans".to_owned(), Value::Number(concerned.spans.into())),
-                ("first".to_owned(), Value::String(concerned.first.1.to_string())),
-            ]))
+            let mut shown = Object::of("spans", concerned.spans);
+            shown.insert("first", concerned.first.1.to_string());
+            Value::Object(shown)
         };
         (!self.is_empty())
             .then(|| Value::Object(self.0.iter().map(|(message, of)| (message.clone(), shown(of))).collect()))
@@ -84,7 +83,7 @@ mod tests {
         warned.see(&span(2), &["a".to_owned(), "a".to_owned()]);
         warned.see(&span(1), &["a".to_owned()]);
         let said = serde_json::json!({"a": {"spans": 2, "first": "0101010101010101"}});
-        assert_eq!(warned.shown(), Some(said));
+        assert_eq!(warned.shown(), Some(said.into()));
     }
 
     #[test]

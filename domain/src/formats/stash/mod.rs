@@ -11,13 +11,13 @@ pub(super) mod write;
 use super::Format;
 use super::common::call_ids::CallIds;
 use super::common::head::HeadBuilder;
-use super::common::json::Json;
 use super::common::look::Look;
 use super::common::read::read_records;
 use super::common::record::{ArrayOf, Bad, HeadField, Holds, Out, RecordFormat, Stop};
 use super::common::source::Source;
 use super::detect::Fit;
 use super::report::{ReadError, ReadOptions, Report, TraceSink};
+use crate::json::Json;
 use crate::trace::TraceHead;
 use span::Spans;
 

@@ -1,9 +1,9 @@
 //! Spans of the canonical form: checked one by one, and against each other by what is remembered of each in 32 bytes.
 
 use super::step::optional_text;
-use crate::formats::common::json::Json;
 use crate::formats::common::record::{Bad, Out};
 use crate::ids::Digest;
+use crate::json::Json;
 use crate::trace::Span;
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
 //! One step of the canonical form.
 
-use crate::formats::common::json::{Json, into_object};
 use crate::formats::common::record::Bad;
 use crate::formats::common::roles::role_of;
 use crate::formats::common::tool_input::{too_deep, tool_input};
-use crate::trace::{Object, Role, Step};
+use crate::json::{Json, Object};
+use crate::trace::{Role, Step};
 
 /// Reads a step. A key that is unknown goes into its metadata.
 pub(super) fn step(item: Json) -> Result<Step, Bad> {
@@ -45,7 +45,7 @@ pub(super) fn step(item: Json) -> Result<Step, Bad> {
     };
     if !extra.is_empty() {
         let metadata = step.metadata.get_or_insert_default();
-        metadata.fill(into_object(extra));
+        metadata.fill(Object::from(extra));
     }
     Ok(step)
 }
@@ -64,7 +64,7 @@ fn role(role: Option<Json>) -> Result<Role, Bad> {
 fn metadata(value: Json) -> Result<Option<Object>, Bad> {
     match value {
         deep if deep.is_too_deep() => Err(too_deep().within("metadata")),
-        Json::Object(fields) => Ok(Some(into_object(fields))),
+        Json::Object(fields) => Ok(Some(Object::from(fields))),
         Json::Null => Ok(None),
         other => Err(Bad::new("metadata", format!("must be an object, not {}", other.kind()))),
     }

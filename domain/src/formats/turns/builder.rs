@@ -3,7 +3,8 @@
 use super::Side;
 use crate::formats::common::blocks::{Answer, Call, Piece};
 use crate::formats::common::turns::results_first;
-use crate::trace::{Object, Role, Step};
+use crate::json::Object;
+use crate::trace::{Role, Step};
 use std::collections::BTreeSet;
 
 /// A message taken apart.

@@ -1,9 +1,8 @@
 //! Tool calls, in the form of any library.
 
 use crate::formats::common::blocks::{Call, Piece};
-use crate::formats::common::json::Json;
 use crate::formats::common::tool_input::tool_input;
-use crate::trace::Object;
+use crate::json::{Json, Object};
 use std::collections::HashSet;
 
 /// Keys under which arguments stand.

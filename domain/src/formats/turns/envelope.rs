@@ -5,7 +5,7 @@ use super::list::first_choice;
 use super::message::{is_message, take_fields};
 use super::parts::parts;
 use super::{Side, calls, value};
-use crate::formats::common::json::Json;
+use crate::json::Json;
 use crate::trace::Role;
 
 /// Keys under which the messages of a request or response stand, in the order in which they are tried.

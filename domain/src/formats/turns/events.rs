@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::message;
-use crate::formats::common::json::Json;
+use crate::json::Json;
 
 /// The name of an event, if it is one.
 pub(super) fn name(event: &Json) -> Option<&str> {

@@ -2,8 +2,7 @@
 
 use super::calls::{input, text};
 use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
-use crate::formats::common::json::Json;
-use crate::trace::Object;
+use crate::json::{Json, Object};
 
 /// The piece of a part, if it is of this dialect.
 pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {

@@ -4,7 +4,7 @@
 //! `{"type": "ai", "content": ..}`, `["human", ".."]`, and objects that could not be dumped, of which only a `repr` is left.
 
 use super::python;
-use crate::formats::common::json::Json;
+use crate::json::Json;
 
 /// What a value is to LangChain.
 pub(super) enum Dumped {

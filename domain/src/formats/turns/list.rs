@@ -6,8 +6,8 @@ use super::message::is_message;
 use super::parts::{is_known_part, listed_parts, parts};
 use super::{Side, ai_sdk, calls, message};
 use crate::formats::common::blocks::Piece;
-use crate::formats::common::json::Json;
 use crate::formats::common::roles::role_of;
+use crate::json::Json;
 use crate::trace::Role;
 
 /// `["human", "…"]`: a role and what was said.

@@ -6,10 +6,10 @@ use super::langchain::{self, Dumped};
 use super::parts::{Parts, list_of_parts, parts};
 use super::{ai_sdk, events, otel_parts, responses};
 use crate::formats::common::blocks::{Answer, Piece, result_text};
-use crate::formats::common::json::Json;
 use crate::formats::common::roles::role_of;
 use crate::formats::common::time::timestamp;
-use crate::trace::{Object, Role};
+use crate::json::{Json, Object};
+use crate::trace::Role;
 
 /// Keys of messages. Writers that went through a message as if it were a list left these words as messages.
 const KEYS: [&str; 10] =

@@ -27,7 +27,7 @@ mod strings;
 #[cfg(test)]
 mod tests;
 
-use super::common::json::Json;
+use crate::json::Json;
 use crate::trace::{Role, Step};
 use builder::Builder;
 use std::collections::HashSet;

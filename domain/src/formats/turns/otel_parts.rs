@@ -2,8 +2,7 @@
 
 use super::calls::{input, text};
 use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
-use crate::formats::common::json::{Json, into_object};
-use crate::trace::Object;
+use crate::json::{Json, Object};
 
 /// The piece of a part, if it is of this dialect.
 pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
@@ -26,7 +25,8 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
             let input = match held {
                 Json::Object(fields) if !Json::Object(fields.clone()).is_too_deep() => {
                     let kept = |key: &str| !matches!(key, "type" | "id" | "name");
-                    into_object(fields.into_iter().filter(|(key, _)| kept(key)).collect())
+                    let kept: Vec<_> = fields.into_iter().filter(|(key, _)| kept(key)).collect();
+                    kept.into()
                 }
                 other => input(Some(&other)),
             };

@@ -3,7 +3,7 @@
 use super::{ai_sdk, calls, gemini, otel_parts};
 use crate::formats::common::blocks::{Answer, Piece, blocks, is_stray, result_text, stray};
 use crate::formats::common::content::is_part;
-use crate::formats::common::json::Json;
+use crate::json::Json;
 
 /// A content taken apart.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! Python literals: what `repr` makes of dicts, lists, tuples, strings, numbers, `None`, `True` and `False`.
 
-use crate::formats::common::json::Json;
-use crate::formats::common::parse::{LIST_PARTS, OBJECT_PARTS, Parts};
+use crate::json::Json;
+use crate::json::parse::{LIST_PARTS, OBJECT_PARTS, Parts};
 
 /// Nesting of literals that are read.
 const DEPTH_MAX: usize = 64;

@@ -4,8 +4,8 @@ use super::builder::{Builder, Message};
 use super::calls::{free_form, input, text};
 use super::message;
 use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
-use crate::formats::common::json::Json;
-use crate::trace::{Object, Role};
+use crate::json::{Json, Object};
+use crate::trace::Role;
 
 /// Whether it is an item that only this API has.
 pub(super) fn is_item(item: &Json) -> bool {

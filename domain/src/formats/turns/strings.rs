@@ -2,7 +2,7 @@
 
 use super::python;
 use crate::formats::common::decode::{self, NoContainer};
-use crate::formats::common::json::Json;
+use crate::json::Json;
 
 /// The object or array that a whole string holds.
 pub(super) fn container(text: &str) -> Option<Json> {

@@ -1,9 +1,10 @@
 //! A conversation, one action of it, and what a judge should find.
 
 use crate::ids::{AnnotationId, StepId, TraceId, derive};
+use crate::json::Object;
 use crate::learning::extraction::{Assessment, Comment, Dropout, Finding, IdStep, Label, Material, Settings};
 use crate::learning::frame::Source;
-use crate::trace::{Object, Role, Step};
+use crate::trace::{Role, Step};
 
 /// What a finding should say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

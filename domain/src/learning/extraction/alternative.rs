@@ -1,7 +1,8 @@
 //! Whether what a judge offers as an alternative to an action is one.
 
+use crate::json::Object;
 use crate::rendering::{Revision, canonical_json};
-use crate::trace::{ActionType, Object, Step};
+use crate::trace::{ActionType, Step};
 use serde::Deserialize;
 
 /// Bytes of an alternative. Ten times what a model reads of a text.
@@ -56,7 +57,7 @@ fn call(original: &Step, text: &str) -> Result<Revision, NoAlternative> {
     if tool_name.trim().is_empty() {
         return Err(NoAlternative::Invalid);
     }
-    let arguments = canonical_json(original.tool_input.iter().flatten());
+    let arguments = canonical_json(original.arguments());
     if original.tool_name.as_deref() == Some(tool_name.as_str()) && arguments == canonical_json(&tool_input) {
         return Err(NoAlternative::Same);
     }

@@ -10,7 +10,7 @@ pub const EXCERPT_CHARS_MAX: usize = 400;
 /// of a call the name of its tool and its arguments.
 pub fn excerpt(step: &Step) -> String {
     if step.action_type() == Some(ActionType::ToolCall) {
-        let arguments = canonical_json(step.tool_input.iter().flatten());
+        let arguments = canonical_json(step.arguments());
         let call = format!("{} {arguments}", step.tool_name.as_deref().unwrap_or_default());
         return call.chars().take(EXCERPT_CHARS_MAX).collect();
     }

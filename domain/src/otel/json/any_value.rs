@@ -1,7 +1,8 @@
 //! Typed values (`{"stringValue": "x"}`) as plain JSON, and lists of them by name.
 
 use super::folded;
-use crate::otel::{Attributes, BYTES, Json};
+use crate::json::Json;
+use crate::otel::{Attributes, BYTES};
 
 /// The plain value. What is no typed value stands as it is.
 ///

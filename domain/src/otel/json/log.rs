@@ -3,8 +3,9 @@
 use super::any_value::{named, plain};
 use super::folded;
 use super::span::nanoseconds;
+use crate::json::Json;
 use crate::otel::id::Recorded;
-use crate::otel::{Attributes, Context, Json, OtelLog};
+use crate::otel::{Attributes, Context, OtelLog};
 
 /// Reads a record; none if it belongs to no span. Its context is not set yet.
 pub(super) fn log(recorded: Json) -> Option<OtelLog> {

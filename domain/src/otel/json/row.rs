@@ -3,9 +3,10 @@
 
 use super::folded;
 use super::span::{event, ids, nanoseconds, status_code};
-use crate::formats::common::parse::whole_value;
+use crate::json::Json;
+use crate::json::parse::whole_value;
 use crate::otel::id::Recorded;
-use crate::otel::{Attributes, Json, OtelSpan};
+use crate::otel::{Attributes, OtelSpan};
 
 /// Whether an object, or the sketch of one, is a row.
 pub(crate) fn is_row(object: &Json) -> bool {

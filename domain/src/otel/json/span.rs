@@ -3,8 +3,9 @@
 use super::any_value::named;
 use super::folded;
 use crate::formats::common::time::timestamp;
+use crate::json::Json;
 use crate::otel::id::Recorded;
-use crate::otel::{Json, OtelEvent, OtelLink, OtelSpan, SpanKind, Status, StatusCode};
+use crate::otel::{OtelEvent, OtelLink, OtelSpan, SpanKind, Status, StatusCode};
 
 /// Reads a span; its context is not set yet.
 ///

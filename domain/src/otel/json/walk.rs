@@ -13,12 +13,12 @@ use super::row::{is_row, row};
 use super::{log, span};
 use crate::formats::common::cursor::Cursor;
 use crate::formats::common::fault::{Fault, issue};
-use crate::formats::common::json::Json;
 use crate::formats::common::look::look;
 use crate::formats::common::record::Bad;
 use crate::formats::common::source::Place;
 use crate::formats::common::take::each_item;
 use crate::formats::{ISSUES_LISTED_MAX, Issue, ReadError};
+use crate::json::Json;
 use crate::limits::{STEP_BYTES_MAX, TRACE_HEAD_BYTES_MAX};
 use crate::otel::{Attributes, OtelLog, OtelSpan};
 

@@ -7,10 +7,11 @@ mod parts;
 
 use super::json::{Decoded, FAULTS_LISTED_MAX};
 use super::{
-    Attributes, BYTES, Context, Json, OtelEvent, OtelId, OtelLink, OtelLog, OtelSpan, OtelSpanId, OtelTraceId,
-    SpanKind, Status, StatusCode, double,
+    Attributes, BYTES, Context, OtelEvent, OtelId, OtelLink, OtelLog, OtelSpan, OtelSpanId, OtelTraceId, SpanKind,
+    Status, StatusCode, double,
 };
-use crate::formats::common::parse::Parts;
+use crate::json::Json;
+use crate::json::parse::Parts;
 use bytes::Bytes;
 use messages as proto;
 use parts::Message;

@@ -1,7 +1,8 @@
 //! Carrier 7: Vercel's AI SDK, `ai.prompt.messages` or `ai.prompt`, and the parts of the answer one by one.
 
 use super::{Carried, decoded, listed, message, object, text, together, whole};
-use crate::otel::{Attributes, Json};
+use crate::json::Json;
+use crate::otel::Attributes;
 
 /// Reads the prompt and the answer.
 pub(super) fn read(attributes: &Attributes) -> Option<Carried> {

@@ -1,7 +1,8 @@
 //! Carrier 2: the attributes of carrier 1 on an event or log record of the span, `gen_ai.client.inference.operation.details`.
 
 use super::{Carried, Recording, decoded, semantic};
-use crate::otel::{Attributes, Json};
+use crate::json::Json;
+use crate::otel::Attributes;
 
 const NAME: &str = "gen_ai.client.inference.operation.details";
 

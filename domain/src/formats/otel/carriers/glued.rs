@@ -6,8 +6,9 @@
 //! history of a later call has it.
 
 use super::{object, remove};
-use crate::formats::common::parse::whole_value;
-use crate::otel::{Attributes, Json};
+use crate::json::Json;
+use crate::json::parse::whole_value;
+use crate::otel::Attributes;
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,8 @@
 //! the first is the answer, unless it holds the reasoning before it.
 
 use super::{Carried, blocks, message, object, remove, text};
-use crate::otel::{Attributes, Json};
+use crate::json::Json;
+use crate::otel::Attributes;
 
 /// Reads prompts and completions.
 pub(super) fn read(attributes: &Attributes) -> Option<Carried> {

@@ -4,7 +4,8 @@
 //! (blocks, mostly), or the whole message in `gen_ai.event.content`.
 
 use super::{Carried, Recording, Spoken, blocks, decoded, message, object, remove, text};
-use crate::otel::{Attributes, Json};
+use crate::json::Json;
+use crate::otel::Attributes;
 
 /// Reads the records, or else the events.
 pub(super) fn read(recording: Recording<'_>) -> Option<Carried> {

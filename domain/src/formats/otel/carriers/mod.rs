@@ -13,8 +13,9 @@ mod raw_payload;
 pub(super) mod semantic;
 mod unindexed_prompts;
 
-use crate::formats::common::parse::whole_value;
-use crate::otel::{Attributes, Json, OtelLog, OtelSpan};
+use crate::json::Json;
+use crate::json::parse::whole_value;
+use crate::otel::{Attributes, OtelLog, OtelSpan};
 
 /// One message, a list of those of one time, or a whole input or output from which messages are to be read.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,8 @@
 //! A message of several contents may repeat its calls among them (`tool_use`); each is one call.
 
 use super::{Carried, Spoken, blocks, glued, message, object, remove, text};
-use crate::otel::{Attributes, Json};
+use crate::json::Json;
+use crate::otel::Attributes;
 
 /// Reads messages, or else the texts of the completion interface.
 pub(super) fn read(attributes: &Attributes) -> Option<Carried> {

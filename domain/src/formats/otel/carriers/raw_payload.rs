@@ -3,7 +3,7 @@
 //! only.
 
 use super::{Carried, Recording, whole};
-use crate::otel::Json;
+use crate::json::Json;
 
 /// Reads the first pair that holds anything.
 pub(super) fn read(recording: Recording<'_>) -> Option<Carried> {

@@ -3,7 +3,8 @@
 
 use super::{Carried, asks_for_choices, listed, together};
 use crate::formats::turns::taken_out;
-use crate::otel::{Attributes, Json};
+use crate::json::Json;
+use crate::otel::Attributes;
 
 /// What stands apart from the messages.
 pub(in crate::formats::otel) const SYSTEM: &str = "gen_ai.system_instructions";

@@ -4,7 +4,7 @@
 //! So a text may have so many parts as are in proportion to its bytes, and [`JSON_PARTS_FREE`] beside. Text that people
 //! record is far from it: an array of numbers of three digits keeps within the proportion at any length.
 
-use super::json::{Json, NUMBER_KEY, PRIVATE_KEYS};
+use super::written::{Json, NUMBER_KEY, PRIVATE_KEYS};
 use crate::limits::{JSON_BYTES_PER_PART, JSON_PARTS_FREE};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;

@@ -1,10 +1,9 @@
-//! A JSON value as it was written: keys in their order, numbers in their digits. The canonical types sort keys; what is kept as
-//! text (a tool result that is JSON, say) must not. [`parse`](super::parse) makes it of text.
+//! A JSON value as it was written: keys in their order, numbers in their digits.
 
+use super::Value;
 use crate::limits::JSON_VALUE_DEPTH_MAX;
-use crate::trace::Object;
 use serde::ser::{Serialize, Serializer};
-use serde_json::{Map, Number, Value};
+use serde_json::Number;
 use std::fmt;
 
 /// A parsed value.
@@ -152,14 +151,7 @@ impl Json {
 
     /// The canonical value.
     pub(crate) fn into_value(self) -> Value {
-        match self {
-            Self::Null => Value::Null,
-            Self::Bool(value) => Value::Bool(value),
-            Self::Number(number) => Value::Number(number),
-            Self::Text(text) => Value::String(text),
-            Self::List(items) => Value::Array(items.into_iter().map(Self::into_value).collect()),
-            Self::Object(fields) => Value::Object(into_map(fields)),
-        }
+        self.into()
     }
 
     /// Whether it nests deeper than a value inside a trace may.
@@ -196,16 +188,6 @@ pub(crate) fn take_field(fields: &mut Vec<(String, Json)>, key: &str) -> Option<
     Some(fields.remove(at).1)
 }
 
-/// The canonical object of these fields, as a step has it; of a repeated key the last value stands.
-pub(crate) fn into_object(fields: Vec<(String, Json)>) -> Object {
-    fields.into_iter().map(|(key, value)| (key, value.into_value())).collect()
-}
-
-/// The same within a value.
-pub(crate) fn into_map(fields: Vec<(String, Json)>) -> Map<String, Value> {
-    fields.into_iter().map(|(key, value)| (key, value.into_value())).collect()
-}
-
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -234,8 +216,8 @@ mod tests {
         for text in [r#"{"$serde_json::private::Number":"no number"}"#, r#"{"$serde_json::private::RawValue":"{"}"#] {
             let json: Json = serde_json::from_str(text).unwrap();
             assert!(matches!(json, Json::Object(_)));
-            let again: Value = serde_json::from_str(&json.compact()).unwrap();
-            assert_eq!(again, json.into_value());
+            let again: serde_json::Value = serde_json::from_str(&json.compact()).unwrap();
+            assert_eq!(again, serde_json::to_value(Value::from(json)).unwrap());
         }
     }
 

@@ -1,7 +1,9 @@
-//! The objects of a step: its tool's input, its metadata.
+//! Objects of canonical values: a tool's input, metadata.
 
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Map, Value};
+use super::{Json, Value};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Map;
 use std::cmp::Ordering;
 
 /// Names and their values, each name once, in the order of the names; JSON's object.
@@ -10,8 +12,7 @@ use std::cmp::Ordering;
 /// first field, since its nodes have room for eleven; this list takes 56 for each, and what the name and the value take.
 /// What comes with very many names goes in at once ([`Object::fill`], [`Object::append`], collecting), since one more in the
 /// middle moves all behind it.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(from = "Map<String, Value>")]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object(Vec<(String, Value)>);
 
 impl Object {
@@ -60,6 +61,15 @@ impl Object {
         }
     }
 
+    /// The value of this name; where there is none, this one is set.
+    pub fn get_or_insert(&mut self, name: &str, value: impl FnOnce() -> Value) -> &mut Value {
+        let at = self.place(name).unwrap_or_else(|at| {
+            self.put(at, name, value());
+            at
+        });
+        &mut self.0[at].1
+    }
+
     /// Sets a value where there is none.
     pub fn insert_missing(&mut self, name: &str, value: impl FnOnce() -> Value) {
         if let Err(at) = self.place(name) {
@@ -96,6 +106,16 @@ impl Object {
     /// The values, to be changed.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         self.0.iter_mut().map(|(_, value)| value)
+    }
+
+    /// About how many bytes of memory its fields take.
+    pub fn bytes_held(&self) -> usize {
+        self.iter().map(|(name, value)| size_of::<String>() + name.len() + value.bytes_held()).sum()
+    }
+
+    /// Whether any text does, names included.
+    pub(crate) fn any_text(&self, does: &impl Fn(&str) -> bool) -> bool {
+        self.iter().any(|(name, value)| does(name) || value.any_text(does))
     }
 
     fn place(&self, name: &str) -> Result<usize, usize> {
@@ -152,9 +172,24 @@ impl<'m> IntoIterator for &'m Object {
     }
 }
 
-impl From<Map<String, Value>> for Object {
-    fn from(fields: Map<String, Value>) -> Self {
-        fields.into_iter().collect()
+impl From<Vec<(String, Json)>> for Object {
+    fn from(fields: Vec<(String, Json)>) -> Self {
+        fields.into_iter().map(|(name, value)| (name, value.into())).collect()
+    }
+}
+
+impl From<Map<String, serde_json::Value>> for Object {
+    fn from(fields: Map<String, serde_json::Value>) -> Self {
+        fields.into_iter().map(|(name, value)| (name, value.into())).collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Json::deserialize(deserializer)? {
+            Json::Object(fields) => Ok(fields.into()),
+            other => Err(Error::custom(format_args!("expected an object, not {}", other.kind()))),
+        }
     }
 }
 
@@ -175,11 +210,11 @@ mod tests {
     }
 
     fn object(fields: &[(String, u8)]) -> Object {
-        fields.iter().map(|(name, value)| (name.clone(), Value::from(*value))).collect()
+        fields.iter().map(|(name, value)| (name.clone(), json!(value).into())).collect()
     }
 
-    fn map(fields: &[(String, u8)]) -> Map<String, Value> {
-        fields.iter().map(|(name, value)| (name.clone(), Value::from(*value))).collect()
+    fn map(fields: &[(String, u8)]) -> Map<String, serde_json::Value> {
+        fields.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
     }
 
     proptest! {
@@ -188,7 +223,7 @@ mod tests {
         fn it_is_a_map(first in fields(), more in fields(), name in "[a-e]{0,2}") {
             let (mut held, mut model) = (object(&first), map(&first));
             prop_assert_eq!(json!(held), json!(model));
-            prop_assert_eq!(held.get(&name), model.get(&name));
+            prop_assert_eq!(json!(held.get(&name)), json!(model.get(&name)));
             prop_assert_eq!(held.contains_key(&name), model.contains_key(&name));
 
             let mut filled = held.clone();
@@ -201,15 +236,15 @@ mod tests {
             model.extend(map(&more));
             prop_assert_eq!(json!(held), json!(model));
 
-            held.insert(&name, 7);
-            model.insert(name.clone(), Value::from(7));
+            held.insert(&name, 7_u64);
+            model.insert(name.clone(), json!(7));
             prop_assert_eq!(json!(held), json!(model));
-            held.insert_missing(&name, || Value::from(8));
-            prop_assert_eq!(held.get(&name), Some(&Value::from(7)));
+            held.insert_missing(&name, || Value::from(8_u64));
+            prop_assert_eq!(held.get(&name), Some(&Value::from(7_u64)));
 
-            prop_assert_eq!(held.remove(&name), model.remove(&name));
-            held.insert_missing(&name, || Value::from(9));
-            model.insert(name.clone(), Value::from(9));
+            prop_assert_eq!(json!(held.remove(&name)), json!(model.remove(&name)));
+            held.insert_missing(&name, || Value::from(9_u64));
+            model.insert(name.clone(), json!(9));
             prop_assert_eq!(&serde_json::from_value::<Object>(json!(model)).unwrap(), &held);
             prop_assert_eq!(Object::from(model), held);
         }
