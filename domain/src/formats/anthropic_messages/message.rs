@@ -25,7 +25,7 @@ pub(super) fn take(item: Json, turns: &mut Turns, out: &mut Out<'_>) -> Result<(
         let mut warnings = Vec::new();
         let text = result_text(content, &mut warnings);
         warnings.into_iter().for_each(|warning| out.warn("content", warning));
-        vec![Piece::Result(Answer { id: answers, tool: None, text, is_error: false })]
+        vec![Piece::from(Answer { id: answers, tool: None, text, is_error: false })]
     } else {
         let found = blocks(content);
         found.warnings.into_iter().for_each(|warning| out.warn("content", warning));

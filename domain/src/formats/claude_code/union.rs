@@ -124,7 +124,7 @@ fn bytes(piece: &Piece) -> usize {
             Piece::Text(text) | Piece::Mark(text) | Piece::Reasoning(text) | Piece::Compaction(text) => text.len(),
             Piece::Call(call) => call.name.len() + serde_json::to_string(&call.input).map_or(0, |input| input.len()),
             Piece::Result(answer) => answer.text.len(),
-            Piece::Note(_, value) => value.compact().len(),
+            Piece::Note(note) => note.1.compact().len(),
         }
 }
 

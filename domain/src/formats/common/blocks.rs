@@ -19,7 +19,7 @@ pub(crate) struct Blocks {
     pub(crate) warnings: Vec<String>,
 }
 
-/// One block.
+/// One block. Most are texts, and there may be very many of them, so that what is larger is boxed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Piece {
     /// Something said.
@@ -29,13 +29,25 @@ pub(crate) enum Piece {
     /// Reasoning; no part of what was said.
     Reasoning(String),
     /// A call of a tool, whoever runs it.
-    Call(Call),
+    Call(Box<Call>),
     /// The result of a call.
-    Result(Answer),
+    Result(Box<Answer>),
     /// The summary that stands for all that was said before.
     Compaction(String),
     /// Something about the conversation that nobody said: its name and what it is.
-    Note(String, Json),
+    Note(Box<(String, Json)>),
+}
+
+impl From<Call> for Piece {
+    fn from(call: Call) -> Self {
+        Self::Call(Box::new(call))
+    }
+}
+
+impl From<Answer> for Piece {
+    fn from(answer: Answer) -> Self {
+        Self::Result(Box::new(answer))
+    }
 }
 
 /// A call of a tool.
@@ -128,7 +140,7 @@ impl Blocks {
                     self.warnings.push(format!("a {kind} was left out: it nests too deep"));
                 } else {
                     let fields = fields_without(block, &["type", "cache_control"]);
-                    self.pieces.push(Piece::Note(kind, Json::Object(fields)));
+                    self.pieces.push(Piece::Note(Box::new((kind, Json::Object(fields)))));
                 }
             }
             _ => self.said(&kind, block),
@@ -153,7 +165,7 @@ impl Blocks {
         let more = fields_without(block, &["type", "id", "name", "input", "cache_control"]);
         let worth: Vec<_> = more.into_iter().filter(|(_, value)| is_worth_keeping(value)).collect();
         let metadata = worth.into();
-        self.pieces.push(Piece::Call(Call { id, name, input, metadata }));
+        self.pieces.push(Piece::from(Call { id, name, input, metadata }));
     }
 
     fn result(&mut self, mut block: Json) {
@@ -164,7 +176,7 @@ impl Blocks {
         let is_error = block.get("is_error") == Some(&Json::Bool(true)) || failed;
         let tool = block.get("name").and_then(Json::as_text).map(str::to_owned);
         let text = result_text(content, &mut self.warnings);
-        self.pieces.push(Piece::Result(Answer { id, tool, text, is_error }));
+        self.pieces.push(Piece::from(Answer { id, tool, text, is_error }));
     }
 
     fn said(&mut self, kind: &str, block: Json) {
@@ -291,15 +303,15 @@ mod tests {
             Piece::Mark("[image]".into()),
             Piece::Mark("inline".into()),
             Piece::Mark("found".into()),
-            Piece::Call(Call {
+            Piece::from(Call {
                 id: Some("m1".into()),
                 name: "wx".into(),
                 input: object(r#"{"a":1}"#),
                 metadata: Object::of("server_name", "srv"),
             }),
-            Piece::Result(Answer { id: Some("m1".into()), tool: None, text: "no".into(), is_error: true }),
+            Piece::from(Answer { id: Some("m1".into()), tool: None, text: "no".into(), is_error: true }),
             Piece::Compaction("so far".into()),
-            Piece::Note("tool_addition".into(), serde_json::from_str(r#"{"tool":{"name":"x"}}"#).unwrap()),
+            Piece::Note(Box::new(("tool_addition".into(), serde_json::from_str(r#"{"tool":{"name":"x"}}"#).unwrap()))),
             Piece::Text(String::new()),
         ];
         assert_eq!(found, Blocks { pieces: expected, cited: false, warnings: Vec::new() });

@@ -98,10 +98,11 @@ impl Turns {
                 }
                 Ok(())
             }
-            Piece::Call(call) => self.call(call, out),
-            Piece::Result(answer) => self.result(answer, out),
+            Piece::Call(call) => self.call(*call, out),
+            Piece::Result(answer) => self.result(*answer, out),
             Piece::Compaction(text) => self.compaction(text, out),
-            Piece::Note(name, value) => {
+            Piece::Note(note) => {
+                let (name, value) = *note;
                 self.note_bytes += value.compact().len();
                 if self.note_bytes > TRACE_HEAD_BYTES_MAX {
                     let message =

@@ -12,17 +12,17 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
     match kind {
         "tool-call" | "tool_call" if part.get("toolName").is_some() => {
             let arguments = part.get("input").or_else(|| part.get("args"));
-            Some(Piece::Call(Call { id: id(), name: tool()?, input: input(arguments), metadata: Object::new() }))
+            Some(Piece::from(Call { id: id(), name: tool()?, input: input(arguments), metadata: Object::new() }))
         }
         "tool-result" | "tool-error" => {
             let recorded = ["output", "result", "error", "content"].iter().find_map(|key| part.get(key));
             let (content, failed) = output(recorded.unwrap_or(&Json::Null));
             let is_error = failed || kind == "tool-error" || part.get("isError") == Some(&Json::Bool(true));
-            Some(Piece::Result(Answer { id: id(), tool: tool(), text: result_text(content, warnings), is_error }))
+            Some(Piece::from(Answer { id: id(), tool: tool(), text: result_text(content, warnings), is_error }))
         }
         "" if is_call(part) => {
             let arguments = part.get("input").or_else(|| part.get("args"));
-            Some(Piece::Call(Call { id: id(), name: tool()?, input: input(arguments), metadata: Object::new() }))
+            Some(Piece::from(Call { id: id(), name: tool()?, input: input(arguments), metadata: Object::new() }))
         }
         _ => None,
     }
@@ -30,10 +30,8 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
 
 /// Whether it is a call as a flat object.
 pub(super) fn is_call(part: &Json) -> bool {
-    part.get("toolCallId").is_some()
-        && part.get("toolName").is_some()
-        && part.get("result").is_none()
-        && part.get("output").is_none()
+    let has = |key: &str| part.get(key).is_some();
+    has("toolCallId") && has("toolName") && !has("result") && !has("output")
 }
 
 /// The value of an output that says of which kind it is, and whether it is an error.

@@ -113,11 +113,11 @@ impl Builder {
                 Piece::Reasoning(more) => join(reasoning.get_or_insert_default(), &more),
                 Piece::Call(call) => {
                     self.said(&message, std::mem::take(&mut text), &mut before);
-                    self.call(&message, call, &mut reasoning);
+                    self.call(&message, *call, &mut reasoning);
                 }
                 Piece::Result(answer) => {
                     self.said(&message, std::mem::take(&mut text), &mut before);
-                    self.result(&message, answer);
+                    self.result(&message, *answer);
                 }
                 Piece::Compaction(summary) => {
                     self.said(&message, std::mem::take(&mut text), &mut before);

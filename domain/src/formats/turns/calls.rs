@@ -66,7 +66,7 @@ pub(super) fn add(pieces: &mut Vec<Piece>, more: Call) {
             }
             held.id = held.id.take().or(more.id);
         }
-        None => pieces.push(Piece::Call(more)),
+        None => pieces.push(more.into()),
     }
 }
 
@@ -96,14 +96,19 @@ pub(super) fn add_list(pieces: &mut Vec<Piece>, items: &[Json]) {
             add(pieces, call);
         } else {
             ids.extend(call.id.clone());
-            pieces.push(Piece::Call(call));
+            pieces.push(call.into());
         }
     }
 }
 
 /// A text under one of these keys; a number is taken as its digits, an empty text is none.
 pub(super) fn text(value: &Json, keys: &[&str]) -> Option<String> {
-    keys.iter().find_map(|key| match value.get(key)? {
+    text_of(keys, |key| value.get(key))
+}
+
+/// The same of whatever has fields.
+pub(super) fn text_of<'j>(keys: &[&str], field: impl Fn(&str) -> Option<&'j Json>) -> Option<String> {
+    keys.iter().find_map(|key| match field(key)? {
         Json::Text(text) if !text.is_empty() => Some(text.clone()),
         Json::Number(number) => Some(number.to_string()),
         _ => None,

@@ -1,6 +1,7 @@
 //! Objects around messages: requests, responses, and what tracers put around those.
 
 use super::builder::{Builder, Message};
+use super::fields::Fields;
 use super::list::first_choice;
 use super::message::{is_message, take_fields};
 use super::parts::parts;
@@ -68,12 +69,12 @@ pub(super) fn take(object: &Json, levels: usize, builder: &mut Builder) -> bool 
     }
     system(object, builder);
     match (*key, at(key)) {
-        ("choices", Json::List(items)) => value(&choice(first_choice(items)), levels, builder),
+        ("choices", Json::List(items)) => value(choice(first_choice(items)), levels, builder),
         ("candidates", Json::List(items)) => {
             let first = first_choice(items);
             value(first.get("content").unwrap_or(first), levels, builder);
         }
-        ("generations", held) => value(&generation(held), levels, builder),
+        ("generations", held) => value(generation(held), levels, builder),
         ("prompts", Json::List(prompts)) => {
             if prompts.len() > 1 {
                 builder.warn(format!("{} further prompts of a batch were left out", prompts.len() - 1));
@@ -129,13 +130,7 @@ fn system(object: &Json, builder: &mut Builder) {
         let taken_out = super::taken_out(held);
         let held = taken_out.as_ref().unwrap_or(held);
         if is_message(held) {
-            let mut fields = match held {
-                Json::Object(fields) => fields.clone(),
-                _ => Vec::new(),
-            };
-            fields.retain(|(key, _)| key != "role");
-            fields.push(("role".to_owned(), Json::Text("system".to_owned())));
-            return take_fields(&Json::Object(fields), builder);
+            return take_fields(&Fields::of(held).with("role", Json::Text("system".to_owned())), builder);
         }
         let content = held.get("parts").unwrap_or(held);
         let found = parts(content, &mut builder.warnings);
@@ -144,23 +139,23 @@ fn system(object: &Json, builder: &mut Builder) {
 }
 
 /// A choice as a message of the agent.
-fn choice(choice: &Json) -> Json {
+fn choice(choice: &Json) -> &Json {
     match (choice.get("message"), choice.get("delta"), choice.get("text")) {
-        (Some(message), ..) | (None, Some(message), _) => message.clone(),
-        (.., Some(text)) => text.clone(),
-        _ => choice.clone(),
+        (Some(message), ..) | (None, Some(message), _) => message,
+        (.., Some(text)) => text,
+        _ => choice,
     }
 }
 
 /// The first of the generations: lists of lists of `{text, message}`.
-fn generation(held: &Json) -> Json {
+fn generation(held: &Json) -> &Json {
     let mut held = held;
     while let Json::List(items) = held {
         held = items.first().unwrap_or(&Json::Null);
     }
     match (held.get("message"), held.get("text")) {
-        (Some(message), _) if *message != Json::Null => message.clone(),
-        (_, Some(text)) => text.clone(),
-        _ => held.clone(),
+        (Some(message), _) if *message != Json::Null => message,
+        (_, Some(text)) => text,
+        _ => held,
     }
 }

@@ -1,6 +1,7 @@
 //! Events of the OpenTelemetry conventions, one for each message: the role stands in the event's name.
 
 use super::builder::Builder;
+use super::fields::Fields;
 use super::message;
 use crate::json::Json;
 
@@ -28,19 +29,19 @@ pub(super) fn take(event: &Json, builder: &mut Builder) {
     };
     let taken_out = body.get("message").and_then(super::taken_out);
     let message = taken_out.as_ref().or_else(|| body.get("message")).unwrap_or(body);
-    let mut fields = match message {
-        Json::Object(fields) => fields.clone(),
+    let fields = match message {
+        Json::Object(_) => Fields::of(message),
         Json::Null => return,
-        other => vec![("content".to_owned(), other.clone())],
+        other => Fields::of_content(other.clone()),
     };
     // The body's role counts only if it says something else than the name; but a result stays one.
     let own = message.get("role").and_then(Json::as_text).filter(|role| !role.is_empty());
     let role = if role == "tool" { role } else { own.unwrap_or(role) }.to_owned();
     let id = message.get("id").cloned().filter(|_| role == "tool" && message.get("tool_call_id").is_none());
-    fields.retain(|(key, _)| !matches!(key.as_str(), "role" | "event.name" | "event_name" | "index" | "finish_reason"));
-    fields.push(("role".to_owned(), Json::Text(role)));
-    if let Some(id) = id {
-        fields.push(("tool_call_id".to_owned(), id));
-    }
-    message::take_fields(&Json::Object(fields), builder);
+    let fields = fields.with("role", Json::Text(role));
+    let fields = match id {
+        Some(id) => fields.with("tool_call_id", id),
+        None => fields,
+    };
+    message::take_fields(&fields, builder);
 }

@@ -11,12 +11,12 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
         let arguments = call.get("args").or_else(|| call.get("arguments"));
         let name = text(call, &["name"]).unwrap_or_else(|| "unknown".to_owned());
         let call = Call { id: text(call, &["id"]), name, input: input(arguments), metadata: Object::new() };
-        return Some(Piece::Call(call));
+        return Some(call.into());
     }
     if let Some(response) = at(&["functionResponse", "function_response"]) {
         let content = response.get("response").or_else(|| response.get("content")).cloned().unwrap_or(Json::Null);
         let (id, tool) = (text(response, &["id"]), text(response, &["name"]));
-        return Some(Piece::Result(Answer { id, tool, text: result_text(content, warnings), is_error: false }));
+        return Some(Piece::from(Answer { id, tool, text: result_text(content, warnings), is_error: false }));
     }
     if part.get("type").is_some() {
         return None;

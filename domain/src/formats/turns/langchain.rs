@@ -3,19 +3,20 @@
 //! `{"lc": 1, "type": "constructor", "id": [.., "AIMessage"], "kwargs": {..}}`, `{"type": "ai", "data": {..}}`,
 //! `{"type": "ai", "content": ..}`, `["human", ".."]`, and objects that could not be dumped, of which only a `repr` is left.
 
+use super::fields::Fields;
 use super::python;
 use crate::json::Json;
 
 /// What a value is to LangChain.
-pub(super) enum Dumped {
+pub(super) enum Dumped<'j> {
     /// A message, in the fields of an OpenAI one.
-    Message(Json),
+    Message(Fields<'j>),
     /// Something that nobody said.
     Nothing,
 }
 
 /// The message that a value dumps; none if it is of no such form.
-pub(super) fn dumped(value: &Json) -> Option<Dumped> {
+pub(super) fn dumped(value: &Json) -> Option<Dumped<'_>> {
     let kind = value.get("type").and_then(Json::as_text).unwrap_or("");
     if value.get("lc").is_some() || matches!(kind, "constructor" | "not_implemented") {
         let Some(Json::List(path)) = value.get("id") else { return None };
@@ -24,7 +25,7 @@ pub(super) fn dumped(value: &Json) -> Option<Dumped> {
             return Some(Dumped::Nothing);
         }
         let fields = match value.get("kwargs") {
-            Some(kwargs @ Json::Object(_)) => kwargs.clone(),
+            Some(kwargs @ Json::Object(_)) => Fields::of(kwargs),
             _ => from_repr(value.get("repr").and_then(Json::as_text)?),
         };
         // Values of prompts and documents hold messages or text.
@@ -38,8 +39,8 @@ pub(super) fn dumped(value: &Json) -> Option<Dumped> {
     }
     let role = value.get("role").is_some();
     match (is_name(kind), value.get("data"), value.get("content")) {
-        (true, Some(data @ Json::Object(_)), None) => Some(Dumped::Message(with_role(data.clone(), kind))),
-        (true, _, Some(_)) if !role => Some(Dumped::Message(with_role(value.clone(), kind))),
+        (true, Some(data @ Json::Object(_)), None) => Some(Dumped::Message(with_role(Fields::of(data), kind))),
+        (true, _, Some(_)) if !role => Some(Dumped::Message(with_role(Fields::of(value), kind))),
         _ => None,
     }
 }
@@ -62,7 +63,7 @@ fn is_name(kind: &str) -> bool {
     matches!(kind, "human" | "ai" | "system" | "tool" | "function" | "chat" | "developer" | "generic") || is_class(kind)
 }
 
-fn with_role(message: Json, class: &str) -> Json {
+fn with_role<'j>(message: Fields<'j>, class: &str) -> Fields<'j> {
     let class = class.strip_suffix("Chunk").unwrap_or(class);
     let class = class.strip_suffix("Message").unwrap_or(class);
     let named = message.get("role").and_then(Json::as_text).map(str::to_owned);
@@ -72,17 +73,11 @@ fn with_role(message: Json, class: &str) -> Json {
         "chat" | "generic" | "base" | "" => named.unwrap_or_else(|| "user".to_owned()),
         other => other.to_owned(),
     };
-    let mut fields = match message {
-        Json::Object(fields) => fields,
-        _ => Vec::new(),
-    };
-    fields.retain(|(key, _)| !matches!(key.as_str(), "role" | "type" | "id"));
-    fields.push(("role".to_owned(), Json::Text(role)));
-    Json::Object(fields)
+    message.without(&["type", "id"]).with("role", Json::Text(role))
 }
 
 /// The content within `HumanMessage(content='..', ..)`.
-fn from_repr(repr: &str) -> Json {
+fn from_repr(repr: &str) -> Fields<'static> {
     let content = repr.split_once("content=").and_then(|(_, rest)| python::string(rest));
-    Json::Object(vec![("content".to_owned(), Json::Text(content.unwrap_or_else(|| repr.to_owned())))])
+    Fields::of_content(Json::Text(content.unwrap_or_else(|| repr.to_owned())))
 }

@@ -10,6 +10,12 @@ use crate::formats::common::roles::role_of;
 use crate::json::Json;
 use crate::trace::Role;
 
+/// Texts of a list that are a message each, however short.
+const TEXTS_FREE: usize = 1_000;
+
+/// Bytes of text for each beyond them.
+const BYTES_PER_TEXT: usize = 64;
+
 /// `["human", "…"]`: a role and what was said.
 pub(super) fn is_pair(item: &Json) -> bool {
     matches!(item, Json::List(pair) if matches!(pair.as_slice(), [Json::Text(role), Json::Text(_) | Json::List(_)] if role_of(role).is_some()))
@@ -46,12 +52,13 @@ pub(super) fn take(items: &[Json], levels: usize, builder: &mut Builder) {
         let found = listed_parts(items, &mut builder.warnings);
         return builder.message(Message { glued: found.glued, ..Message::new(builder.side.role(), found.pieces) });
     }
+    let is_bare = if are_data(items) { is_bare_or_text } else { is_bare };
     for same in items.chunk_by(|a, b| is_bare(a) && is_bare(b)) {
         match same {
             // Within a list of messages, an object is one, whatever else it may look like.
             [item @ Json::Object(_)] if is_message(item) => message::take(item, builder),
             [item] => super::value(item, levels, builder),
-            // Numbers are data, not one message each.
+            // Numbers are data, not one message each, and so are thousands of words.
             bare => builder.text(&Json::compact_list(bare)),
         }
     }
@@ -59,6 +66,18 @@ pub(super) fn take(items: &[Json], levels: usize, builder: &mut Builder) {
 
 fn is_bare(item: &Json) -> bool {
     matches!(item, Json::Number(_) | Json::Bool(_))
+}
+
+fn is_bare_or_text(item: &Json) -> bool {
+    is_bare(item) || matches!(item, Json::Text(_))
+}
+
+/// Whether the texts of a list are data, not one message each: there are more of them than anybody said, and they are short. A
+/// message takes several hundred bytes of memory.
+fn are_data(items: &[Json]) -> bool {
+    let texts = || items.iter().filter_map(Json::as_text);
+    let free = BYTES_PER_TEXT * TEXTS_FREE;
+    items.len() > TEXTS_FREE && texts().map(str::len).sum::<usize>() + free < BYTES_PER_TEXT * texts().count()
 }
 
 /// Lists within a list are a batch, of which only the first is this call's.
@@ -108,12 +127,11 @@ fn is_chunk(item: &Json) -> bool {
 fn chunks(items: &[Json], builder: &mut Builder) {
     let mut pieces: Vec<Piece> = Vec::new();
     for item in items {
-        let message = match langchain::dumped(item) {
-            Some(Dumped::Message(message)) => message,
-            _ => Json::Object(vec![("content".to_owned(), item.clone())]),
+        let Some(Dumped::Message(message)) = langchain::dumped(item) else {
+            pieces.extend(parts(item, &mut builder.warnings).pieces);
+            continue;
         };
-        let content = message.get("content").cloned().unwrap_or(Json::Null);
-        pieces.extend(parts(&content, &mut builder.warnings).pieces);
+        pieces.extend(parts(message.get("content").unwrap_or(&Json::Null), &mut builder.warnings).pieces);
         for key in ["tool_calls", "invalid_tool_calls"] {
             if let Some(recorded) = message.get(key) {
                 calls::add_all(&mut pieces, recorded);

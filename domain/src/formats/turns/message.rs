@@ -1,7 +1,8 @@
 //! One message, of any dialect: who speaks, and the pieces of what is said.
 
 use super::builder::{Builder, Message};
-use super::calls::{self, text};
+use super::calls::{self, text, text_of};
+use super::fields::Fields;
 use super::langchain::{self, Dumped};
 use super::parts::{Parts, list_of_parts, parts};
 use super::{ai_sdk, events, otel_parts, responses};
@@ -36,12 +37,12 @@ pub(super) fn take(recorded: &Json, builder: &mut Builder) {
     } else if responses::is_item(recorded) {
         responses::take(recorded, builder);
     } else {
-        take_fields(recorded, builder);
+        take_fields(&Fields::of(recorded), builder);
     }
 }
 
-/// Takes an object with the fields of a message.
-pub(super) fn take_fields(message: &Json, builder: &mut Builder) {
+/// Takes what has the fields of a message.
+pub(super) fn take_fields(message: &Fields<'_>, builder: &mut Builder) {
     let name = message.get("role").and_then(Json::as_text).map(str::trim).filter(|role| !role.is_empty());
     let holder = ["content", "parts"].iter().find_map(|key| message.get(key).filter(|held| **held != Json::Null));
     let content = holder.or_else(|| message.get("text")).unwrap_or(&Json::Null);
@@ -61,7 +62,7 @@ pub(super) fn take_fields(message: &Json, builder: &mut Builder) {
     let mut metadata = metadata(message);
     let known = name.map_or(Some(builder.side.role()), role_of);
     let mut role = known.unwrap_or(Role::User);
-    let mut tool = text(message, &["name", "tool_name", "toolName"]);
+    let mut tool = text_of(&["name", "tool_name", "toolName"], |key| message.get(key));
     if let (None, Some(name)) = (known, name) {
         if builder.was_called(name) {
             role = Role::Tool;
@@ -94,13 +95,15 @@ pub(super) fn take_fields(message: &Json, builder: &mut Builder) {
 /// Keys under which the calls of a message stand.
 const CALLS: [&str; 5] = ["tool_calls", "toolCalls", "function_call", "invalid_tool_calls", "tool_call"];
 
-fn body(content: &Json, message: &Json, builder: &mut Builder) -> Parts {
-    if ai_sdk::is_call(message) {
-        return parts(message, &mut builder.warnings);
+fn body(content: &Json, message: &Fields<'_>, builder: &mut Builder) -> Parts {
+    if let Some(call) = message.recorded().filter(|message| ai_sdk::is_call(message)) {
+        return parts(call, &mut builder.warnings);
     }
     let has_known_key = ["content", "parts", "text", "refusal", "audio"].iter().any(|key| message.get(key).is_some());
     let has_calls = CALLS.iter().any(|key| message.get(key).is_some());
-    if has_known_key || has_calls || message.get("role").is_some() || message.get("additional_kwargs").is_some() {
+    let is_message =
+        has_known_key || has_calls || ["role", "additional_kwargs"].iter().any(|key| message.get(key).is_some());
+    let Some(block) = message.recorded().filter(|_| !is_message) else {
         return match content {
             // Data that is no part, such as a structured answer.
             Json::Object(fields)
@@ -110,12 +113,12 @@ fn body(content: &Json, message: &Json, builder: &mut Builder) -> Parts {
             }
             content => parts(content, &mut builder.warnings),
         };
-    }
+    };
     // A block by itself, or data of any kind, which stays as it is.
-    if message.get("type").and_then(Json::as_text).is_some() || is_untyped_part(message) {
-        return parts(message, &mut builder.warnings);
+    if block.get("type").and_then(Json::as_text).is_some() || is_untyped_part(block) {
+        return parts(block, &mut builder.warnings);
     }
-    let text = match message {
+    let text = match block {
         Json::Object(fields) if fields.is_empty() => String::new(),
         other => other.compact(),
     };
@@ -140,10 +143,10 @@ fn is_untyped_part(part: &Json) -> bool {
 }
 
 /// What stands beside the content: refusal, sound, calls under any key.
-fn further(message: &Json, pieces: &mut Vec<Piece>) {
+fn further(message: &Fields<'_>, pieces: &mut Vec<Piece>) {
     let says =
         |pieces: &[Piece], said: &str| pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if text == said));
-    if let Some(refusal) = text(message, &["refusal"]).filter(|refusal| !says(pieces, refusal)) {
+    if let Some(refusal) = text_of(&["refusal"], |key| message.get(key)).filter(|refusal| !says(pieces, refusal)) {
         pieces.push(Piece::Text(refusal));
     }
     let silent = !pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()));
@@ -152,25 +155,24 @@ fn further(message: &Json, pieces: &mut Vec<Piece>) {
         pieces.push(said.map_or_else(|| Piece::Mark("[audio]".to_owned()), Piece::Text));
     }
     let more = message.get("additional_kwargs");
-    for holder in [Some(message), more].into_iter().flatten() {
-        for key in CALLS {
-            if let Some(recorded) = holder.get(key) {
-                calls::add_all(pieces, recorded);
-            }
-        }
+    for recorded in CALLS.iter().filter_map(|key| message.get(key)) {
+        calls::add_all(pieces, recorded);
+    }
+    for recorded in CALLS.iter().filter_map(|key| more?.get(key)) {
+        calls::add_all(pieces, recorded);
     }
 }
 
-fn reasoning(message: &Json) -> Vec<Piece> {
-    let more = message.get("additional_kwargs");
-    let texts = [Some(message), more].into_iter().flatten();
-    let mut found = texts.filter_map(|holder| text(holder, &["reasoning_content", "reasoning", "thinking"]));
-    found.next().map(Piece::Reasoning).into_iter().collect()
+fn reasoning(message: &Fields<'_>) -> Vec<Piece> {
+    const KEYS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+    let more = || text(message.get("additional_kwargs")?, &KEYS);
+    let found = text_of(&KEYS, |key| message.get(key)).or_else(more);
+    found.map(Piece::Reasoning).into_iter().collect()
 }
 
 /// A tool's result.
 fn result(
-    message: &Json,
+    message: &Fields<'_>,
     content: &Json,
     answers: Option<String>,
     tool: Option<String>,
@@ -181,7 +183,7 @@ fn result(
         builder.warn("the definition of a tool in the place of a message was left out; it is no step");
         return;
     }
-    let failed = matches!(text(message, &["status"]).as_deref(), Some("error"))
+    let failed = message.get("status").and_then(Json::as_text) == Some("error")
         || message.get("is_error") == Some(&Json::Bool(true));
     let held = parts_with_results(content, builder);
     let pieces = held.unwrap_or_else(|| {
@@ -189,14 +191,14 @@ fn result(
         let content = listed.as_ref().unwrap_or(content);
         let text =
             otel_parts::texts_only(content).unwrap_or_else(|| result_text(content.clone(), &mut builder.warnings));
-        vec![Piece::Result(Answer { id: answers.clone(), tool: tool.clone(), text, is_error: failed })]
+        vec![Piece::from(Answer { id: answers.clone(), tool: tool.clone(), text, is_error: failed })]
     });
     let pieces = pieces.into_iter().map(|piece| match piece {
-        Piece::Result(answer) => Piece::Result(Answer {
+        Piece::Result(answer) => Piece::from(Answer {
             id: answer.id.or_else(|| answers.clone()),
             tool: answer.tool.or_else(|| tool.clone()),
             is_error: answer.is_error || failed,
-            ..answer
+            ..*answer
         }),
         other => other,
     });
@@ -229,8 +231,8 @@ fn is_definition(content: &Json, answers: Option<&str>) -> bool {
         && matches!(content.get("function"), Some(Json::Object(_)))
 }
 
-fn call_id(message: &Json) -> Option<String> {
-    text(message, &["tool_call_id", "toolCallId", "tool_use_id", "call_id"])
+fn call_id(message: &Fields<'_>) -> Option<String> {
+    text_of(&["tool_call_id", "toolCallId", "tool_use_id", "call_id"], |key| message.get(key))
         .or_else(|| match message.get("tool_call_ids") {
             Some(Json::List(ids)) => match ids.as_slice() {
                 [Json::Text(id)] => Some(id.clone()),
@@ -238,10 +240,10 @@ fn call_id(message: &Json) -> Option<String> {
             },
             _ => None,
         })
-        .filter(|_| !ai_sdk::is_call(message))
+        .filter(|_| !message.recorded().is_some_and(ai_sdk::is_call))
 }
 
-fn metadata(message: &Json) -> Object {
+fn metadata(message: &Fields<'_>) -> Object {
     let mut metadata = Object::new();
     let moment = ["timestamp", "created_at", "created"].iter().find_map(|key| timestamp(message.get(key)?));
     if let Some(moment) = moment {
@@ -251,8 +253,8 @@ fn metadata(message: &Json) -> Object {
 }
 
 /// `{"content": "role"}`: a message that was gone through as if it were a list of messages.
-fn is_junk(message: &Json, content: &Json) -> bool {
-    let Json::Object(fields) = message else { return false };
+fn is_junk(message: &Fields<'_>, content: &Json) -> bool {
+    let Some(Json::Object(fields)) = message.recorded() else { return false };
     fields.len() == 1 && content.as_text().is_some_and(|word| KEYS.contains(&word.trim()))
 }
 

@@ -13,6 +13,7 @@ mod builder;
 mod calls;
 mod envelope;
 mod events;
+mod fields;
 mod gemini;
 mod langchain;
 mod list;

@@ -12,7 +12,7 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
         "tool_call" => {
             let arguments = ["arguments", "args", "input"].iter().find_map(|key| part.get(key));
             let name = text(part, &["name"]).unwrap_or_else(|| "unknown".to_owned());
-            Some(Piece::Call(Call { id: text(part, &["id"]), name, input: input(arguments), metadata: Object::new() }))
+            Some(Piece::from(Call { id: text(part, &["id"]), name, input: input(arguments), metadata: Object::new() }))
         }
         "tool_call_response" => {
             let content = ["response", "result", "content", "output"].iter().find_map(|key| part.get(key));
@@ -31,7 +31,7 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
                 other => input(Some(&other)),
             };
             let name = name.unwrap_or_else(|| "unknown".to_owned());
-            Some(Piece::Call(Call { id, name, input, metadata: Object::new() }))
+            Some(Piece::from(Call { id, name, input, metadata: Object::new() }))
         }
         "server_tool_call_response" => {
             let content = part.get("server_tool_call_response").or_else(|| part.get("response"));
@@ -71,7 +71,7 @@ fn answer(part: &Json, content: Json, warnings: &mut Vec<String>) -> Piece {
     };
     let is_error = part.get("is_error") == Some(&Json::Bool(true));
     let tool = text(part, &["name"]);
-    Piece::Result(Answer { id: text(part, &["id", "tool_call_id", "tool_use_id"]), tool, text: text_of, is_error })
+    Piece::from(Answer { id: text(part, &["id", "tool_call_id", "tool_use_id"]), tool, text: text_of, is_error })
 }
 
 /// The text of a list of `{text}` without types.

@@ -74,7 +74,8 @@ fn take(item: &Json, found: &mut Parts, warnings: &mut Vec<String>) {
     };
     for piece in pieces {
         match piece {
-            Piece::Call(call) => calls::add(&mut found.pieces, call),
+            Piece::Call(call) => calls::add(&mut found.pieces, *call),
+            Piece::Text(text) if text.is_empty() => {}
             piece => found.pieces.push(piece),
         }
     }
@@ -95,12 +96,12 @@ fn bedrock_piece((kind, held): (&str, &Json), warnings: &mut Vec<String>) -> Pie
     if kind == "toolUse"
         && let Some(call) = calls::call(held)
     {
-        return Piece::Call(call);
+        return call.into();
     }
     let content = held.get("content").cloned().unwrap_or(Json::Null);
     let text = otel_parts::texts_only(&content).unwrap_or_else(|| result_text(content, warnings));
     let is_error = held.get("status").and_then(Json::as_text) == Some("error");
-    Piece::Result(Answer { id: calls::text(held, &["toolUseId"]), tool: None, text, is_error })
+    Piece::from(Answer { id: calls::text(held, &["toolUseId"]), tool: None, text, is_error })
 }
 
 /// What stands in place of data of a modality or media type.

@@ -35,7 +35,7 @@ fn finish(turn: Option<(Role, String)>, builder: &mut Builder) {
     let Some((role, text)) = turn else { return };
     let text = text.trim_end().to_owned();
     let piece = match role {
-        Role::Tool => Piece::Result(Answer { id: None, tool: None, text, is_error: false }),
+        Role::Tool => Piece::from(Answer { id: None, tool: None, text, is_error: false }),
         _ => Piece::Text(text),
     };
     builder.message(Message::new(role, vec![piece]));

@@ -2,6 +2,7 @@
 
 use super::builder::{Builder, Message};
 use super::calls::{free_form, input, text};
+use super::fields::Fields;
 use super::message;
 use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
 use crate::json::{Json, Object};
@@ -21,7 +22,7 @@ pub(super) fn is_item(item: &Json) -> bool {
 pub(super) fn take(item: &Json, builder: &mut Builder) {
     let kind = item.get("type").and_then(Json::as_text).unwrap_or("");
     match kind {
-        "message" => message::take_fields(item, builder),
+        "message" => message::take_fields(&Fields::of(item), builder),
         "reasoning" => {
             let mut texts = Vec::new();
             for key in ["summary", "content"] {
@@ -37,7 +38,7 @@ pub(super) fn take(item: &Json, builder: &mut Builder) {
             let text_of = result_text(content, &mut builder.warnings);
             let id = text(item, &["call_id", "id"]);
             let answer = Answer { id, tool: text(item, &["name"]), text: text_of, is_error: false };
-            builder.message(Message::new(Role::Tool, vec![Piece::Result(answer)]));
+            builder.message(Message::new(Role::Tool, vec![answer.into()]));
         }
         call => take_call(call, item, builder),
     }
@@ -55,7 +56,7 @@ fn take_call(kind: &str, item: &Json, builder: &mut Builder) {
             .find_map(|key| item.get(key))
             .map_or_else(Object::new, |recorded| input(Some(recorded))),
     };
-    let mut pieces = vec![Piece::Call(Call { id: id.clone(), name, input, metadata: Object::new() })];
+    let mut pieces = vec![Piece::from(Call { id: id.clone(), name, input, metadata: Object::new() })];
     // Calls that the provider ran hold what came of them.
     let recorded =
         ["output", "result", "results", "error"].iter().find_map(|key| item.get(key).filter(|v| **v != Json::Null));
@@ -63,7 +64,7 @@ fn take_call(kind: &str, item: &Json, builder: &mut Builder) {
         let mark = if kind == "image_generation_call" { Some("[image]".to_owned()) } else { None };
         let text_of = mark.unwrap_or_else(|| result_text(content.clone(), &mut builder.warnings));
         let is_error = item.get("error").is_some_and(|error| *error != Json::Null);
-        pieces.push(Piece::Result(Answer { id, tool: None, text: text_of, is_error }));
+        pieces.push(Piece::from(Answer { id, tool: None, text: text_of, is_error }));
     }
     builder.message(Message::new(Role::Assistant, pieces));
 }
