@@ -155,3 +155,53 @@ impl<'de> Deserialize<'de> for Value {
         Json::deserialize(deserializer).map(Self::from)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    /// JSON of any form, with keys in any order and more than once.
+    fn written() -> impl Strategy<Value = Json> {
+        let leaf = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::Bool),
+            any::<i64>().prop_map(|number| Json::Number(number.into())),
+            Just(Json::Number("1.50".parse().unwrap_or_else(|_| 0.into()))),
+            ".{0,3}".prop_map(Json::Text),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(Json::List),
+                prop::collection::vec(("[a-d]", inner), 0..6).prop_map(Json::Object),
+            ]
+        })
+    }
+
+    proptest! {
+        /// It says what serde_json's value says, whose objects are sorted and hold each key once, the last of its values.
+        #[test]
+        fn it_is_the_value_of_its_text(written in written()) {
+            let text = written.compact();
+            let expected: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let value = Value::from(written);
+            prop_assert_eq!(serde_json::to_string(&value).unwrap(), expected.to_string());
+            prop_assert_eq!(&serde_json::from_str::<Value>(&text).unwrap(), &value);
+            prop_assert_eq!(Value::from(expected), value);
+        }
+    }
+
+    #[test]
+    fn no_memory_is_taken_for_it() {
+        let Json::List(items) = serde_json::from_str("[[1],[2],{\"b\":1,\"a\":[]}]").unwrap() else { panic!("a list") };
+        let held = items.as_ptr().addr();
+        let Value::List(values) = Value::from(Json::List(items)) else { panic!("a list") };
+        assert_eq!(values.as_ptr().addr(), held);
+        let Json::Object(fields) = serde_json::from_str("{\"b\":1,\"a\":[]}").unwrap() else { panic!("an object") };
+        let held = fields.as_ptr().addr();
+        let object = Object::from(fields);
+        assert_eq!(object.iter().next().map(|(name, _)| std::ptr::from_ref(name).addr()), Some(held));
+        assert_eq!(json!(object), json!({"a": [], "b": 1}));
+    }
+}

@@ -16,7 +16,9 @@ struct Fields {
     role: Option<Json>,
     content: Option<Json>,
     name: Option<String>,
-    tool_calls: Vec<(String, Json)>,
+    tool_calls: Vec<Json>,
+    /// A call that is in no list, and its key.
+    only_call: Option<(String, Json)>,
     tool_call_id: Option<String>,
     refusal: Option<String>,
     audio: Option<Json>,
@@ -26,6 +28,12 @@ struct Fields {
     /// Metadata of its first step: fields of the message, and below them those of its own metadata.
     first: Vec<(String, Json)>,
     below: Vec<(String, Json)>,
+}
+
+impl Fields {
+    fn makes_calls(&self) -> bool {
+        !self.tool_calls.is_empty() || self.only_call.is_some()
+    }
 }
 
 /// Takes a message.
@@ -69,11 +77,9 @@ fn sort(fields: Vec<(String, Json)>, out: &mut Out<'_>) -> Result<Fields, Bad> {
             ("content", value) => message.content = Some(value),
             ("name", Json::Text(name)) => message.name = Some(name),
             ("tool_calls", Json::List(calls)) => {
-                for (n, call) in calls.into_iter().enumerate() {
-                    message.tool_calls.push((format!("tool_calls[{n}]"), call));
-                }
+                message.tool_calls = calls;
             }
-            ("tool_calls" | "function_call", call @ Json::Object(_)) => message.tool_calls.push((key, call)),
+            ("tool_calls" | "function_call", call @ Json::Object(_)) => message.only_call = Some((key, call)),
             ("tool_calls" | "function_call", other) => {
                 return Err(Bad::new(&key, format!("must hold calls, not {}", other.kind())));
             }
@@ -121,7 +127,7 @@ fn role(message: &mut Fields) -> Result<Role, Bad> {
         None => return Err(Bad::new("role", "is missing; use system, user, assistant or tool")),
     };
     let known = role_of(&name);
-    let role = if !message.tool_calls.is_empty() {
+    let role = if message.makes_calls() {
         Role::Assistant
     } else if message.tool_call_id.is_some() {
         Role::Tool
@@ -161,7 +167,7 @@ fn spoken(role: Role, mut message: Fields, calls: &mut CallIds, out: &mut Out<'_
         message.common.insert("name", name);
     }
     let reasoning = content.reasoning.take().into_iter().chain(message.reasoning.take()).find(|text| !text.is_empty());
-    let silent = content.text.is_empty() && message.tool_calls.is_empty();
+    let silent = content.text.is_empty() && !message.makes_calls();
     match reasoning {
         Some(_) if role != Role::Assistant || silent => {
             out.warn("", "reasoning was left out: no step of the agent goes with it")
@@ -176,8 +182,11 @@ fn spoken(role: Role, mut message: Fields, calls: &mut CallIds, out: &mut Out<'_
         let content = content.text;
         out.step(Step { role, content, tool_name: None, tool_input: None, tool_call_id: None, metadata })?;
     }
-    for (path, recorded) in std::mem::take(&mut message.tool_calls) {
-        let call = call(recorded).map_err(|bad| bad.within(&path))?;
+    let listed = std::mem::take(&mut message.tool_calls).into_iter().enumerate();
+    let listed = listed.map(|(n, recorded)| call(recorded).map_err(|bad| bad.within(&format!("tool_calls[{n}]"))));
+    let only = message.only_call.take().map(|(key, recorded)| call(recorded).map_err(|bad| bad.within(&key)));
+    for call in listed.chain(only) {
+        let call = call?;
         let id = calls.call(call.id, &call.name);
         out.step(Step {
             role: Role::Assistant,

@@ -286,3 +286,15 @@ proptest::proptest! {
         proptest::prop_assert_eq!(found, [format!("{} {text}", &role[..1])]);
     }
 }
+
+#[test]
+fn thousands_of_words_are_data_and_fewer_are_messages() {
+    let list = |count: usize, text: &str| {
+        let json: Json = serde_json::from_str(&format!("[{}]", vec![format!("{text:?}"); count].join(","))).unwrap();
+        let steps = turns(&json, Side::Input, &mut Vec::new());
+        (steps.len(), steps[0].content == json.compact())
+    };
+    assert_eq!(list(1_000, "a"), (1_000, false));
+    assert_eq!(list(1_100, "a"), (1, true));
+    assert_eq!(list(5_000, &"word ".repeat(13)), (5_000, false));
+}
