@@ -3,8 +3,21 @@
 /// Bytes of such a value.
 const DENSE_BYTES: usize = 512 * 1024;
 
-/// What it is made of.
-const ITEMS: [&str; 6] = ["[]", "[0]", r#"{"":0}"#, r#"{"a":{}}"#, "0", r#"{"type":"text","text":""}"#];
+/// What it is made of: the densest that there is, and the smallest of what people record, which is within the proportion of its bytes.
+const ITEMS: [&str; 12] = [
+    "[]",
+    "[0]",
+    r#"{"":0}"#,
+    r#"{"a":{}}"#,
+    "0",
+    r#""""#,
+    "null",
+    r#""word""#,
+    r#"{"type":"text","text":""}"#,
+    r#"{"type":"text","text":"some words"}"#,
+    r#"{"role":"user","content":"a"}"#,
+    r#"{"id":"a","name":"b","args":{}}"#,
+];
 
 /// The input with one of its values replaced; the number chooses which, and by what. None if there is none to be replaced.
 pub(crate) fn dense(data: &[u8], choice: u64) -> Option<Vec<u8>> {

@@ -215,6 +215,7 @@ impl<'de> Visitor<'de> for Counted<'_> {
         self.count(LIST_PARTS)?;
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(self)? {
+            make_room(&mut items);
             items.push(item);
         }
         // Room is made for four at first, which of a short list takes several times what it holds.
@@ -231,7 +232,9 @@ impl<'de> Visitor<'de> for Counted<'_> {
                 (true, false) => self.count(OBJECT_PARTS + 1)?,
                 (false, _) => self.count(1)?,
             }
-            fields.push((key, map.next_value_seed(self)?));
+            let value = map.next_value_seed(self)?;
+            make_room(&mut fields);
+            fields.push((key, value));
         }
         if fields.is_empty() {
             self.count(OBJECT_PARTS)?;
@@ -249,6 +252,16 @@ impl<'de> Visitor<'de> for Counted<'_> {
         }
         fields.shrink_to_fit();
         Ok(Json::Object(fields))
+    }
+}
+
+/// Items from which on a list grows by a quarter and not by as much again: it would be half empty when it has just grown.
+const GROWS_SLOWLY: usize = 1024;
+
+/// Makes room for one more where there is none.
+fn make_room<T>(items: &mut Vec<T>) {
+    if items.len() == items.capacity() && items.len() >= GROWS_SLOWLY {
+        items.reserve_exact(items.len() / 4);
     }
 }
 

@@ -17,6 +17,9 @@ pub const CONTEXT_ATTRIBUTES_MAX: usize = 32;
 /// See [`CONTEXT_ATTRIBUTES_MAX`].
 pub const CONTEXT_VALUE_BYTES_MAX: usize = 256;
 
+/// Fields of an object or items of a list that become paths, each of which takes some hundred bytes beside its value.
+const FLAT_MAX: usize = 1_000;
+
 /// Memory of a part of JSON, about.
 const PART_BYTES: usize = 64;
 
@@ -120,7 +123,8 @@ impl Attributes {
         self.0.iter().map(|(name, value)| name.len() + value.bytes_held() + 24).sum::<usize>() / PART_BYTES
     }
 
-    /// Attributes from a nested object: objects and arrays of objects become paths, everything else is a value.
+    /// Attributes from a nested object: objects and arrays of objects become paths, unless they have more than [`FLAT_MAX`] parts;
+    /// everything else is a value.
     pub(crate) fn flattened(nested: Vec<(String, Json)>) -> Self {
         let mut flat = Vec::new();
         nested.into_iter().for_each(|(key, value)| flatten(key, value, PATH_STEPS_MAX, &mut flat));
@@ -131,10 +135,10 @@ impl Attributes {
 fn flatten(path: String, value: Json, steps_left: usize, flat: &mut Vec<(String, Json)>) {
     let Some(steps_left) = steps_left.checked_sub(1) else { return flat.push((path, value)) };
     match value {
-        Json::Object(fields) if !fields.is_empty() => {
+        Json::Object(fields) if (1..=FLAT_MAX).contains(&fields.len()) => {
             fields.into_iter().for_each(|(key, value)| flatten(format!("{path}.{key}"), value, steps_left, flat));
         }
-        Json::List(items) if items.iter().any(|item| matches!(item, Json::Object(_))) => {
+        Json::List(items) if items.len() <= FLAT_MAX && items.iter().any(|item| matches!(item, Json::Object(_))) => {
             let items = items.into_iter().enumerate();
             items.for_each(|(n, item)| flatten(format!("{path}.{n}"), item, steps_left, flat));
         }
@@ -187,6 +191,19 @@ mod tests {
         assert_eq!(found.value("n").unwrap().compact(), r#"{"a":{"b":[1]}}"#);
         assert_eq!(found.value("m.0.t").unwrap().compact(), r#""a""#);
         assert_eq!(found.value("x"), None);
+    }
+
+    #[test]
+    fn a_list_that_is_not_flattened_reads_the_same() {
+        for count in [FLAT_MAX, FLAT_MAX + 1] {
+            let items = vec![r#"{"a":{"b":1}}"#; count].join(",");
+            let nested: Json = serde_json::from_str(&format!(r#"{{"llm":{{"m":[{items}],"n":"x"}}}}"#)).unwrap();
+            let Json::Object(fields) = nested.clone() else { panic!("an object") };
+            let flat = Attributes::flattened(fields);
+            assert_eq!(flat.0.len(), if count > FLAT_MAX { 2 } else { count + 1 });
+            assert_eq!(flat.value("llm"), nested.get("llm").cloned());
+            assert_eq!(flat.value("llm.m").as_ref(), nested.get("llm").and_then(|llm| llm.get("m")));
+        }
     }
 
     #[test]

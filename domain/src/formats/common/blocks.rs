@@ -85,7 +85,10 @@ pub(crate) fn blocks(content: Json) -> Blocks {
     match content {
         Json::Null => {}
         Json::Text(text) => found.pieces.push(Piece::Text(text)),
-        Json::List(items) => items.into_iter().for_each(|item| found.take(item)),
+        Json::List(items) => match content::only_texts(&items) {
+            Some(text) => found.pieces.push(Piece::Text(text)),
+            None => items.into_iter().for_each(|item| found.take(item)),
+        },
         block @ Json::Object(_) if block.get("type").is_some() => found.take(block),
         other => found.pieces.push(Piece::Text(without_base64(other).compact())),
     }
@@ -124,6 +127,9 @@ impl Blocks {
             return stray(&block, &mut self.pieces, &mut self.warnings);
         }
         let kind = match &block {
+            // Nothing is said.
+            Json::Null => return,
+            Json::Text(text) if text.is_empty() => return,
             Json::Text(_) => "text".to_owned(),
             _ => block.get("type").and_then(Json::as_text).unwrap_or("").to_owned(),
         };

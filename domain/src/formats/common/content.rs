@@ -34,6 +34,17 @@ impl Content {
     }
 }
 
+/// The text of a content that is nothing but texts. There may be a quarter of a million of them, so that they are one text at once
+/// and not a piece each.
+pub(crate) fn only_texts(items: &[Json]) -> Option<String> {
+    if items.is_empty() || !items.iter().all(|item| matches!(item, Json::Text(_))) {
+        return None;
+    }
+    let mut text = String::new();
+    items.iter().filter_map(Json::as_text).for_each(|more| join(&mut text, more));
+    Some(text)
+}
+
 /// Joins by a line feed. Empty parts count for nothing.
 pub(super) fn join(text: &mut String, more: &str) {
     if !text.is_empty() && !more.is_empty() {

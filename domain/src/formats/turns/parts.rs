@@ -2,7 +2,7 @@
 
 use super::{ai_sdk, calls, gemini, otel_parts};
 use crate::formats::common::blocks::{Answer, Piece, blocks, is_stray, result_text, stray};
-use crate::formats::common::content::is_part;
+use crate::formats::common::content::{is_part, only_texts};
 use crate::json::Json;
 
 /// A content taken apart.
@@ -31,6 +31,10 @@ pub(super) fn parts(content: &Json, warnings: &mut Vec<String>) -> Parts {
 /// Takes the parts of a list.
 pub(super) fn listed_parts(items: &[Json], warnings: &mut Vec<String>) -> Parts {
     let mut found = Parts::default();
+    if let Some(text) = only_texts(items) {
+        found.pieces.push(Piece::Text(text));
+        return found;
+    }
     items.iter().for_each(|item| take(item, &mut found, warnings));
     found
 }
