@@ -258,8 +258,8 @@ impl<'de> Visitor<'de> for Counted<'_> {
 /// Items from which on a list grows by a quarter and not by as much again: it would be half empty when it has just grown.
 const GROWS_SLOWLY: usize = 1024;
 
-/// Makes room for one more where there is none.
-fn make_room<T>(items: &mut Vec<T>) {
+/// Makes room for one more value where there is none.
+pub(crate) fn make_room<T>(items: &mut Vec<T>) {
     if items.len() == items.capacity() && items.len() >= GROWS_SLOWLY {
         items.reserve_exact(items.len() / 4);
     }

@@ -13,6 +13,7 @@ pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod records;
 pub(crate) mod roles;
+pub(crate) mod shared;
 pub(crate) mod source;
 pub(crate) mod take;
 pub(crate) mod time;

@@ -6,6 +6,7 @@ use super::fault::{Fault, issue};
 use super::record::{Bad, HeadField, Holds, RecordFormat};
 use super::source::Place;
 use crate::json::Json;
+use crate::json::parse::make_room;
 use crate::limits::{STEP_BYTES_MAX, TRACE_HEAD_BYTES_MAX};
 
 /// One list of a record.
@@ -104,6 +105,7 @@ pub(crate) fn take_list(
     } else {
         let mut items = Vec::new();
         each_item(cursor, |_, place, item| {
+            make_room(&mut items);
             items.push((place, item));
             Ok(())
         })?;

@@ -8,6 +8,7 @@
 use super::blocks::{Answer, Call, Piece};
 use super::call_ids::CallIds;
 use super::record::{Bad, Out, Stop};
+use super::shared;
 use crate::json::{Json, Object, Value};
 use crate::limits::TRACE_HEAD_BYTES_MAX;
 use crate::trace::{Role, Step};
@@ -221,7 +222,7 @@ impl Turns {
         if role == Role::Assistant {
             metadata.append(std::mem::take(&mut self.voice.agent));
         }
-        metadata.append(self.voice.each.clone());
+        metadata.append(shared::metadata(&mut self.voice.each));
         metadata
     }
 

@@ -5,6 +5,7 @@ use crate::formats::common::content::{self, Content};
 use crate::formats::common::decode::decoded;
 use crate::formats::common::record::{Bad, Out, Stop};
 use crate::formats::common::roles::role_of;
+use crate::formats::common::shared;
 use crate::formats::common::time::timestamp;
 use crate::formats::common::tool_input::{too_deep, tool_input};
 use crate::json::{Json, Object, Value, take_field};
@@ -218,7 +219,7 @@ fn warn_unknown(content: &Content, out: &mut Out<'_>) {
 fn metadata(message: &mut Fields) -> Option<Object> {
     let mut metadata = Object::from(std::mem::take(&mut message.first));
     metadata.fill(std::mem::take(&mut message.below).into());
-    metadata.append(message.common.clone());
+    metadata.append(shared::metadata(&mut message.common));
     metadata.some()
 }
 

@@ -2,6 +2,7 @@
 
 use super::Side;
 use crate::formats::common::blocks::{Answer, Call, Piece};
+use crate::formats::common::shared;
 use crate::formats::common::turns::results_first;
 use crate::json::Object;
 use crate::trace::{Role, Step};
@@ -58,8 +59,13 @@ impl Builder {
         self.steps
     }
 
+    /// Whether what this role says is collected.
+    pub(super) fn wants(&self, role: Role) -> bool {
+        !self.only_system || role == Role::System
+    }
+
     fn push(&mut self, step: Step) {
-        if !self.only_system || step.role == Role::System {
+        if self.wants(step.role) {
             self.steps.push(step);
         }
     }
@@ -112,15 +118,15 @@ impl Builder {
                 }
                 Piece::Reasoning(more) => join(reasoning.get_or_insert_default(), &more),
                 Piece::Call(call) => {
-                    self.said(&message, std::mem::take(&mut text), &mut before);
-                    self.call(&message, *call, &mut reasoning);
+                    self.said(&mut message, std::mem::take(&mut text), &mut before);
+                    self.call(&mut message, *call, &mut reasoning);
                 }
                 Piece::Result(answer) => {
-                    self.said(&message, std::mem::take(&mut text), &mut before);
-                    self.result(&message, *answer);
+                    self.said(&mut message, std::mem::take(&mut text), &mut before);
+                    self.result(&mut message, *answer);
                 }
                 Piece::Compaction(summary) => {
-                    self.said(&message, std::mem::take(&mut text), &mut before);
+                    self.said(&mut message, std::mem::take(&mut text), &mut before);
                     if !summary.trim().is_empty() {
                         let mut step = plain(Role::User, summary);
                         let metadata = Object::of("compaction", true);
@@ -135,26 +141,25 @@ impl Builder {
             join(before.get_or_insert_default(), more);
             reasoning = None;
         }
-        self.said(&message, text, &mut before);
+        self.said(&mut message, text, &mut before);
         // What the agent thought before it said nothing belongs to what it says next.
         if message.role == Role::Assistant && self.reasoning.is_none() {
             self.reasoning = reasoning;
         }
     }
 
-    fn said(&mut self, message: &Message, text: String, reasoning: &mut Option<String>) {
+    fn said(&mut self, message: &mut Message, text: String, reasoning: &mut Option<String>) {
         if text.trim().is_empty() {
             return;
         }
         let mut step = plain(message.role, text);
-        step.metadata = metadata(message, reasoning);
+        step.metadata = metadata(message.role, message, reasoning);
         self.push(step);
     }
 
-    fn call(&mut self, message: &Message, call: Call, reasoning: &mut Option<String>) {
+    fn call(&mut self, message: &mut Message, call: Call, reasoning: &mut Option<String>) {
         self.tools.insert(call.name.clone());
-        let mut metadata =
-            metadata(&Message { role: Role::Assistant, ..message.clone() }, reasoning).unwrap_or_default();
+        let mut metadata = metadata(Role::Assistant, message, reasoning).unwrap_or_default();
         metadata.fill(call.metadata);
         self.push(Step {
             role: Role::Assistant,
@@ -166,8 +171,8 @@ impl Builder {
         });
     }
 
-    fn result(&mut self, message: &Message, answer: Answer) {
-        let mut metadata = message.metadata.clone();
+    fn result(&mut self, message: &mut Message, answer: Answer) {
+        let mut metadata = shared::metadata(&mut message.metadata);
         if answer.is_error {
             metadata.insert("is_error", true);
         }
@@ -184,9 +189,9 @@ fn plain(role: Role, content: String) -> Step {
     Step { role, content, tool_name: None, tool_input: None, tool_call_id: None, metadata: None }
 }
 
-fn metadata(message: &Message, reasoning: &mut Option<String>) -> Option<Object> {
-    let mut metadata = message.metadata.clone();
-    if message.role == Role::Assistant
+fn metadata(role: Role, message: &mut Message, reasoning: &mut Option<String>) -> Option<Object> {
+    let mut metadata = shared::metadata(&mut message.metadata);
+    if role == Role::Assistant
         && let Some(text) = reasoning.take().filter(|text| !text.trim().is_empty())
     {
         metadata.insert("reasoning", text);

@@ -44,11 +44,16 @@ pub(super) fn take(items: &[Json], levels: usize, builder: &mut Builder) {
         && items.iter().all(|item| ai_sdk::is_call(item) || is_call(item))
     {
         let mut pieces: Vec<Piece> = Vec::new();
-        calls::add_list(&mut pieces, items);
+        if builder.wants(Role::Assistant) {
+            calls::add_list(&mut pieces, items);
+        }
         return builder.message(Message::new(Role::Assistant, pieces));
     }
     // Parts without a message around them are one message.
     if !items.is_empty() && items.iter().all(|item| !is_message(item) && is_bare_part(item)) {
+        if !builder.wants(builder.side.role()) {
+            return;
+        }
         let found = listed_parts(items, &mut builder.warnings);
         return builder.message(Message { glued: found.glued, ..Message::new(builder.side.role(), found.pieces) });
     }

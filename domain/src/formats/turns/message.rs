@@ -8,6 +8,7 @@ use super::parts::{Parts, list_of_parts, parts};
 use super::{ai_sdk, events, otel_parts, responses};
 use crate::formats::common::blocks::{Answer, Piece, result_text};
 use crate::formats::common::roles::role_of;
+use crate::formats::common::shared;
 use crate::formats::common::time::timestamp;
 use crate::json::{Json, Object};
 use crate::trace::Role;
@@ -70,6 +71,9 @@ pub(super) fn take_fields(message: &Fields<'_>, builder: &mut Builder) {
         } else {
             metadata.insert("original_role", name);
         }
+    }
+    if !builder.wants(role) {
+        return;
     }
     let makes_calls = CALLS.iter().any(|key| message.get(key).is_some_and(|calls| !is_empty(calls)));
     if answers.is_some() && !makes_calls {
@@ -174,8 +178,8 @@ fn reasoning(message: &Fields<'_>) -> Vec<Piece> {
 fn result(
     message: &Fields<'_>,
     content: &Json,
-    answers: Option<String>,
-    tool: Option<String>,
+    mut answers: Option<String>,
+    mut tool: Option<String>,
     metadata: Object,
     builder: &mut Builder,
 ) {
@@ -191,12 +195,12 @@ fn result(
         let content = listed.as_ref().unwrap_or(content);
         let text =
             otel_parts::texts_only(content).unwrap_or_else(|| result_text(content.clone(), &mut builder.warnings));
-        vec![Piece::from(Answer { id: answers.clone(), tool: tool.clone(), text, is_error: failed })]
+        vec![Piece::from(Answer { text, ..Answer::default() })]
     });
     let pieces = pieces.into_iter().map(|piece| match piece {
         Piece::Result(answer) => Piece::from(Answer {
-            id: answer.id.or_else(|| answers.clone()),
-            tool: answer.tool.or_else(|| tool.clone()),
+            id: answer.id.or_else(|| shared::text(&mut answers)),
+            tool: answer.tool.or_else(|| shared::text(&mut tool)),
             is_error: answer.is_error || failed,
             ..*answer
         }),

@@ -19,16 +19,16 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
             Some(answer(part, content.cloned().unwrap_or(Json::Null), warnings))
         }
         "server_tool_call" => {
-            let held = part.get("server_tool_call").cloned().unwrap_or(Json::Null);
-            let name = text(part, &["name"]).or_else(|| text(&held, &["name", "type"]));
-            let id = text(part, &["id"]).or_else(|| text(&held, &["id"]));
+            let held = part.get("server_tool_call").unwrap_or(&Json::Null);
+            let name = text(part, &["name"]).or_else(|| text(held, &["name", "type"]));
+            let id = text(part, &["id"]).or_else(|| text(held, &["id"]));
             let input = match held {
-                Json::Object(fields) if !Json::Object(fields.clone()).is_too_deep() => {
+                Json::Object(fields) if !held.is_too_deep() => {
                     let kept = |key: &str| !matches!(key, "type" | "id" | "name");
-                    let kept: Vec<_> = fields.into_iter().filter(|(key, _)| kept(key)).collect();
+                    let kept: Vec<_> = fields.iter().filter(|(key, _)| kept(key)).cloned().collect();
                     kept.into()
                 }
-                other => input(Some(&other)),
+                other => input(Some(other)),
             };
             let name = name.unwrap_or_else(|| "unknown".to_owned());
             Some(Piece::from(Call { id, name, input, metadata: Object::new() }))
