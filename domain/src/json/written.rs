@@ -118,7 +118,7 @@ impl Json {
     }
 
     /// The same of a list of these items.
-    pub(crate) fn compact_list(items: &[Self]) -> String {
+    pub(crate) fn compact_list<'j>(items: impl IntoIterator<Item = &'j Self>) -> String {
         let mut out = String::new();
         push_list(items, &mut out);
         out
@@ -171,9 +171,9 @@ impl Json {
     }
 }
 
-fn push_list(items: &[Json], out: &mut String) {
+fn push_list<'j>(items: impl IntoIterator<Item = &'j Json>, out: &mut String) {
     out.push('[');
-    for (n, item) in items.iter().enumerate() {
+    for (n, item) in items.into_iter().enumerate() {
         if n > 0 {
             out.push(',');
         }

@@ -7,6 +7,7 @@ use crate::json::Json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Number;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -82,7 +83,12 @@ impl Attributes {
     /// The value of a name, or the structure that all names below it spell out: `a.0.b` = 1 gives `[{"b": 1}]` for `a`.
     /// Numbers count as indices and are put in their order; gaps close.
     pub fn value(&self, name: &str) -> Option<Json> {
-        self.get(name).cloned().or_else(|| self.tree(name))
+        self.held(name).map(Cow::into_owned)
+    }
+
+    /// The same, not copied where it is one attribute.
+    pub(crate) fn held(&self, name: &str) -> Option<Cow<'_, Json>> {
+        self.get(name).map(Cow::Borrowed).or_else(|| self.tree(name).map(Cow::Owned))
     }
 
     /// The structure that all names below a name spell out, whatever the name itself has.

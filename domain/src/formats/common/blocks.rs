@@ -95,6 +95,17 @@ pub(crate) fn blocks(content: Json) -> Blocks {
     found
 }
 
+/// Takes a block apart that is held elsewhere. What only says something is not copied: it may be an image.
+pub(crate) fn block(block: &Json) -> Blocks {
+    let kind = block.get("type").and_then(Json::as_text).unwrap_or("");
+    if !is_part(block) {
+        return blocks(Json::List(vec![block.clone()]));
+    }
+    let mut found = Blocks::default();
+    found.said(kind, block);
+    found
+}
+
 /// A result's content as text: a string as it is, parts joined by line feeds, any other JSON compact.
 pub(crate) fn result_text(content: Json, warnings: &mut Vec<String>) -> String {
     match content {
@@ -102,21 +113,21 @@ pub(crate) fn result_text(content: Json, warnings: &mut Vec<String>) -> String {
         Json::List(items) if items.iter().any(is_part) => {
             let texts = items.into_iter().map(|item| match item {
                 Json::Text(text) => text,
-                part if is_part(&part) => part_text(part, warnings),
+                part if is_part(&part) => part_text(&part, warnings),
                 other => without_base64(other).compact(),
             });
             let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
             texts.join("\n")
         }
-        part if is_part(&part) => part_text(part, warnings),
+        part if is_part(&part) => part_text(&part, warnings),
         Json::Null => String::new(),
         Json::List(items) if items.is_empty() => String::new(),
         other => without_base64(other).compact(),
     }
 }
 
-fn part_text(part: Json, warnings: &mut Vec<String>) -> String {
-    let content = content::message(Json::List(vec![part]));
+fn part_text(part: &Json, warnings: &mut Vec<String>) -> String {
+    let content = content::parts(std::slice::from_ref(part));
     warn_unknown(content.unknown, warnings);
     content.text
 }
@@ -149,7 +160,7 @@ impl Blocks {
                     self.pieces.push(Piece::Note(Box::new((kind, Json::Object(fields)))));
                 }
             }
-            _ => self.said(&kind, block),
+            _ => self.said(&kind, &block),
         }
     }
 
@@ -185,9 +196,9 @@ impl Blocks {
         self.pieces.push(Piece::from(Answer { id, tool, text, is_error }));
     }
 
-    fn said(&mut self, kind: &str, block: Json) {
+    fn said(&mut self, kind: &str, block: &Json) {
         self.cited |= matches!(block.get("citations"), Some(Json::List(items)) if !items.is_empty());
-        let content = content::message(Json::List(vec![block]));
+        let content = content::parts(std::slice::from_ref(block));
         warn_unknown(content.unknown, &mut self.warnings);
         if let Some(reasoning) = content.reasoning {
             self.pieces.push(Piece::Reasoning(reasoning));

@@ -64,16 +64,27 @@ enum Piece {
 /// Content of a message that someone says.
 pub(crate) fn message(content: Json) -> Content {
     match content {
-        Json::Null => Content::default(),
         Json::Text(text) => Content { text, ..Content::default() },
-        Json::List(parts) => {
-            let mut content = Content::default();
-            parts.into_iter().for_each(|part| content.push(piece(part)));
-            content
-        }
-        part if is_part(&part) => message(Json::List(vec![part])),
+        other => said(&other),
+    }
+}
+
+/// The same of what is held elsewhere.
+pub(crate) fn said(content: &Json) -> Content {
+    match content {
+        Json::Null => Content::default(),
+        Json::Text(text) => Content { text: text.clone(), ..Content::default() },
+        Json::List(items) => parts(items),
+        part if is_part(part) => parts(std::slice::from_ref(part)),
         other => Content { text: other.compact(), ..Content::default() },
     }
+}
+
+/// What parts say.
+pub(crate) fn parts(items: &[Json]) -> Content {
+    let mut content = Content::default();
+    items.iter().for_each(|part| content.push(piece(part)));
+    content
 }
 
 /// Content of a tool's result: JSON that is no list of parts is kept as compact JSON.
@@ -117,7 +128,7 @@ fn kind_of(name: &str) -> Kind {
     }
 }
 
-fn piece(part: Json) -> Piece {
+fn piece(part: &Json) -> Piece {
     let name = part.get("type").and_then(Json::as_text).unwrap_or("").to_owned();
     let text_at = |keys: &[&str]| keys.iter().find_map(|key| part.get(key).and_then(Json::as_text)).map(str::to_owned);
     match kind_of(&name) {
@@ -127,9 +138,9 @@ fn piece(part: Json) -> Piece {
         Kind::Image => Piece::Mark("[image]"),
         Kind::Audio => Piece::Mark("[audio]"),
         Kind::Video => Piece::Mark("[video]"),
-        Kind::File => inline_text(&part).map_or(Piece::Mark("[file]"), Piece::Text),
+        Kind::File => inline_text(part).map_or(Piece::Mark("[file]"), Piece::Text),
         Kind::Text | Kind::Unknown => match part {
-            Json::Text(text) => Piece::Text(text),
+            Json::Text(text) => Piece::Text(text.clone()),
             Json::Null => Piece::Nothing,
             _ => match text_at(&["text"]).or_else(|| part.get("text")?.get("value")?.as_text().map(str::to_owned)) {
                 Some(text) => Piece::Text(text),
@@ -143,12 +154,12 @@ fn piece(part: Json) -> Piece {
 /// The text of a document or search result that carries it inline.
 fn inline_text(part: &Json) -> Option<String> {
     if part.get("type")?.as_text()? == "search_result" {
-        return Some(message(part.get("content")?.clone()).text);
+        return Some(said(part.get("content")?).text);
     }
     let source = part.get("source")?;
     match source.get("type")?.as_text()? {
         "text" => source.get("data")?.as_text().map(str::to_owned),
-        "content" => Some(message(source.get("content")?.clone()).text),
+        "content" => Some(said(source.get("content")?).text),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ use crate::formats::observed::tools::tool_use;
 use crate::formats::turns::{of_call, system_of_call, taken_out, turns};
 use crate::json::{Json, Value};
 use crate::trace::{Role, Span, Step};
+use std::borrow::Cow;
 
 /// The model of a generation.
 pub(super) fn model(observation: &Json) -> Option<&str> {
@@ -54,8 +55,8 @@ pub(super) fn take(id: &str, observation: &Json, out: &mut Out<'_>) -> Observed 
         }
         SourceKind::Tool => {
             let metadata = decoded(observation.get("metadata"));
-            let attributes = metadata.as_ref().and_then(|metadata| metadata.get("attributes"));
-            let places = [metadata.as_ref(), attributes];
+            let attributes = metadata.as_deref().and_then(|metadata| metadata.get("attributes"));
+            let places = [metadata.as_deref(), attributes];
             let error = error.filter(|message| !message.is_empty());
             source.tool = Some(Box::new(tool_use(&name, &input, &output, error, &places, &mut warnings)));
         }
@@ -107,9 +108,8 @@ fn own_tokens(observation: &Json) -> Vec<(String, Json)> {
 }
 
 /// A value that may be JSON within a string.
-pub(super) fn decoded(value: Option<&Json>) -> Option<Json> {
-    let value = value?;
-    Some(taken_out(value).unwrap_or_else(|| value.clone()))
+pub(super) fn decoded(value: Option<&Json>) -> Option<Cow<'_, Json>> {
+    value.map(|value| taken_out(value).map_or(Cow::Borrowed(value), Cow::Owned))
 }
 
 /// What an observation says of the system, for traces whose generations do not.

@@ -159,24 +159,25 @@ fn head(record: &Json, trace: &Json, observations: &[(String, Json)], out: &mut 
         head.fact("model", Json::Text(model.to_owned()));
     }
     let Json::Object(fields) = trace else { return Ok(head.finish(out)) };
-    for (key, value) in fields.iter().cloned() {
+    // Of these the rest is in the steps, the spans and the judgments.
+    const ELSEWHERE: [&str; 8] =
+        ["input", "output", "observations", "scores", "comments", "corrections", "trace", "_deprecation"];
+    for (key, value) in fields.iter().filter(|(key, _)| !ELSEWHERE.contains(&key.as_str())).cloned() {
         match key.as_str() {
             "id" => head.external_id("id", value)?,
             "name" => head.fact("agent", value),
             "sessionId" => head.fact("session", value),
             "userId" => head.fact("user", value),
             "environment" => head.fact("environment", value),
-            "tags" => match observation::decoded(Some(&value)) {
-                Some(Json::List(tags)) if tags.is_empty() => {}
-                tags => head.fact("tags", tags.unwrap_or(value)),
+            "tags" => match taken_out(&value).unwrap_or(value) {
+                Json::List(tags) if tags.is_empty() => {}
+                tags => head.fact("tags", tags),
             },
-            "metadata" => match observation::decoded(Some(&value)) {
-                Some(metadata @ Json::Object(_)) if !metadata.is_too_deep() => head.metadata(metadata)?,
-                Some(other) if !other.is_too_deep() => head.extra(vec![key], other)?,
+            "metadata" => match taken_out(&value).unwrap_or(value) {
+                metadata @ Json::Object(_) if !metadata.is_too_deep() => head.metadata(metadata)?,
+                other if !other.is_too_deep() => head.extra(vec![key], other)?,
                 _ => out.warn("metadata", "was left out: it nests too deep"),
             },
-            // These are in the steps, the spans and the judgments.
-            "input" | "output" | "observations" | "scores" | "comments" | "corrections" | "trace" | "_deprecation" => {}
             _ if value.is_too_deep() => out.warn(key, "was left out: it nests too deep"),
             _ => head.extra(vec![key], value)?,
         }
@@ -184,10 +185,10 @@ fn head(record: &Json, trace: &Json, observations: &[(String, Json)], out: &mut 
     if !std::ptr::eq(record, trace)
         && let Json::Object(fields) = record
     {
-        for (key, value) in fields.iter().cloned() {
+        for (key, value) in fields {
             let taken = matches!(key.as_str(), "trace" | "observations" | "scores" | "comments" | "corrections");
-            if !taken && trace.get(&key).is_none() && !value.is_too_deep() {
-                head.extra(vec![key], value)?;
+            if !taken && trace.get(key).is_none() && !value.is_too_deep() {
+                head.extra(vec![key.clone()], value.clone())?;
             }
         }
     }

@@ -29,13 +29,22 @@ pub(super) fn judgments(
     let holders = holders.chain(places.observations.iter().map(|(id, observation)| (observation, Some(id.as_str()))));
     for (holder, observation) in holders {
         for list in LISTS {
-            let Some(Json::List(items)) = decoded(holder.get(list)) else { continue };
+            let held = decoded(holder.get(list));
+            let Some(Json::List(items)) = held.as_deref() else { continue };
             let items = items.iter().enumerate();
             let recorded = items.filter_map(|(n, item)| one(list, n, item, observation, trace_id, answers));
             recorded.for_each(|recorded| taken.take(recorded));
         }
     }
     taken.finish("scores", out)
+}
+
+/// A score's value: a number, a boolean or a text as it is, anything else as text.
+fn shown(value: &Json) -> Json {
+    match value {
+        Json::List(_) | Json::Object(_) => Json::Text(value.compact()),
+        plain => plain.clone(),
+    }
 }
 
 fn one(list: &str, n: usize, item: &Json, holder: Option<&str>, trace_id: &str, answers: &Answers) -> Option<Recorded> {
@@ -56,7 +65,7 @@ fn one(list: &str, n: usize, item: &Json, holder: Option<&str>, trace_id: &str, 
         // Of a category the word says more than its number.
         let word = item.get("stringValue").filter(|word| matches!(word, Json::Text(text) if !text.is_empty()));
         let value = if kind == "BOOLEAN" { item.get("value").or(word) } else { word.or_else(|| item.get("value")) };
-        (value.cloned(), text(&["comment"]).map(str::to_owned))
+        (value.map(shown), text(&["comment"]).map(str::to_owned))
     } else {
         let keys = ["content", "correction", "longStringValue", "stringValue", "value", "output", "comment"];
         let held = keys.iter().find_map(|key| item.get(key).filter(|held| **held != Json::Null));

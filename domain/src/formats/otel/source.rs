@@ -4,6 +4,7 @@ use super::carriers::{Carried, Recording, Spoken, carried};
 use super::{facts, kind, tool};
 use crate::formats::common::clean::{drop_nul, drop_nul_in_object, drop_nul_in_step, has_replacement};
 use crate::formats::merge::{SourceKind, SourceSpan, ToolUse};
+use crate::formats::observed::spans::raw;
 use crate::formats::turns::{Side, taken_out, turns};
 use crate::json::{Json, Value};
 use crate::otel::{OtelLog, OtelSpan};
@@ -58,12 +59,9 @@ pub fn said(span: &OtelSpan) -> (Option<String>, Option<String>) {
     let named = kind::kind_of(span);
     let named = named.as_deref();
     let recording = Recording { span, logs: &[], speaks: kind::speaks(named) };
+    let own = own_texts(span, named == Some("tool"));
     let found = if kind::may_speak(named) { carried(recording) } else { None };
-    let (mut input, mut output) = texts(span, named == Some("tool"), found.as_ref());
-    for text in input.iter_mut().chain(&mut output) {
-        drop_nul(text);
-    }
-    (input, output)
+    texts(own, found.as_ref())
 }
 
 /// Reads a span with its log records.
@@ -74,11 +72,14 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
     let named = named.as_deref();
     let may_speak = kind::may_speak(named);
     let speaks = kind::speaks(named);
+    let times = times(span, &mut warnings);
+    let is_shown = recorded && times.is_some();
+    // Before what was said is put together, which may take many times what a text does.
+    let own = if is_shown && !texts_left { own_texts(span, named == Some("tool")) } else { (None, None) };
     let found = if may_speak { carried(Recording { span, logs, speaks }) } else { None };
     let source_kind = kind::source_kind(named, found.as_ref());
     let is_call = source_kind == SourceKind::Llm;
     let shown_kind = named.map(str::to_owned).or_else(|| found.is_some().then(|| "llm".to_owned()));
-    let times = times(span, &mut warnings);
     // Of the attributes, since what is left out is not looked at.
     let attributes = || span.attributes.0.iter().filter_map(|(_, value)| value.as_text());
     let mut has_nul = attributes().any(|text| text.contains('\0'));
@@ -88,10 +89,7 @@ pub(super) fn read(span: &OtelSpan, logs: &[OtelLog], recorded: bool, wanted: Te
         warnings.push("the span has neither start nor end; it was left out of the trace's spans".to_owned());
     }
     if let (Some(shown), false) = (&mut shown, texts_left) {
-        (shown.input, shown.output) = texts(span, named == Some("tool"), found.as_ref());
-        for text in shown.input.iter_mut().chain(&mut shown.output) {
-            drop_nul(text);
-        }
+        (shown.input, shown.output) = texts(own, found.as_ref());
     }
     let (mut input, mut output) = found.map(|found| steps(found, &mut warnings)).unwrap_or_default();
     for step in input.iter_mut().chain(&mut output) {
@@ -166,21 +164,29 @@ fn shown(span: &OtelSpan, kind: Option<String>, (start_ns, end_ns): (u64, u64), 
     shown
 }
 
-/// Input and output as they were recorded.
-fn texts(span: &OtelSpan, is_tool: bool, found: Option<&Carried>) -> (Option<String>, Option<String>) {
-    let value = |names: &[&str]| names.iter().find_map(|name| span.attributes.value(name));
+/// Input and output as attributes of the span hold them.
+fn own_texts(span: &OtelSpan, is_tool: bool) -> (Option<String>, Option<String>) {
+    let text = |names: &[&str]| raw(names.iter().find_map(|name| span.attributes.held(name)).as_deref());
+    match is_tool {
+        true => (raw(tool::arguments(span).as_deref()), raw(tool::result(span).as_deref())),
+        false => (text(&INPUTS), text(&OUTPUTS)),
+    }
+}
+
+/// Input and output as they are shown: the span's own, else what was said, without NUL.
+fn texts(own: (Option<String>, Option<String>), found: Option<&Carried>) -> (Option<String>, Option<String>) {
     let spoken = |messages: &[Spoken]| match messages {
         [] => None,
-        [only] => Some(only.json.clone()),
-        many => Some(Json::List(many.iter().map(|spoken| spoken.json.clone()).collect())),
+        [only] => raw(Some(&only.json)),
+        many => Some(Json::compact_list(many.iter().map(|spoken| &spoken.json))),
     };
-    let (mut input, mut output) =
-        if is_tool { (tool::arguments(span), tool::result(span)) } else { (value(&INPUTS), value(&OUTPUTS)) };
-    if let Some(found) = found {
-        input = input.or_else(|| spoken(&found.input));
-        output = output.or_else(|| spoken(&found.output));
+    let (input, output) = own;
+    let mut input = input.or_else(|| spoken(&found?.input));
+    let mut output = output.or_else(|| spoken(&found?.output));
+    for text in input.iter_mut().chain(&mut output) {
+        drop_nul(text);
     }
-    (input.and_then(raw), output.and_then(raw))
+    (input, output)
 }
 
 /// What is said when NUL was dropped.
@@ -200,14 +206,6 @@ fn drop_nul_in_tool_use(used: &mut ToolUse) -> bool {
         dropped |= drop_nul(text);
     }
     used.input.iter_mut().map(drop_nul_in_object).fold(dropped, |any, now| any | now)
-}
-
-fn raw(json: Json) -> Option<String> {
-    match json {
-        Json::Null => None,
-        Json::Text(text) => Some(text),
-        other => Some(other.compact()),
-    }
 }
 
 /// The steps that a call was given, and those that it answered.

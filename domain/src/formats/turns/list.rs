@@ -132,6 +132,11 @@ fn is_chunk(item: &Json) -> bool {
 fn chunks(items: &[Json], builder: &mut Builder) {
     let mut pieces: Vec<Piece> = Vec::new();
     for item in items {
+        // Texts join as they are; an answer may have come in a hundred thousand of them.
+        if let (Json::Text(more), Some(Piece::Text(text))) = (item, pieces.last_mut()) {
+            text.push_str(more);
+            continue;
+        }
         let Some(Dumped::Message(message)) = langchain::dumped(item) else {
             pieces.extend(parts(item, &mut builder.warnings).pieces);
             continue;

@@ -1,7 +1,7 @@
 //! Parts of a message's content, of any dialect.
 
 use super::{ai_sdk, calls, gemini, otel_parts};
-use crate::formats::common::blocks::{Answer, Piece, blocks, is_stray, result_text, stray};
+use crate::formats::common::blocks::{Answer, Piece, block, is_stray, result_text, stray};
 use crate::formats::common::content::{is_part, only_texts};
 use crate::json::Json;
 
@@ -70,7 +70,7 @@ fn take(item: &Json, found: &mut Parts, warnings: &mut Vec<String>) {
     let pieces = match piece {
         Some(piece) => vec![piece],
         None => {
-            let more = blocks(Json::List(vec![item.clone()]));
+            let more = block(item);
             warnings.extend(more.warnings);
             found.glued |= more.cited;
             more.pieces

@@ -22,6 +22,7 @@ pub(super) fn is_item(item: &Json) -> bool {
 pub(super) fn take(item: &Json, builder: &mut Builder) {
     let kind = item.get("type").and_then(Json::as_text).unwrap_or("");
     match kind {
+        other if other != "message" && !builder.wants(Role::Assistant) => {}
         "message" => message::take_fields(&Fields::of(item), builder),
         "reasoning" => {
             let mut texts = Vec::new();
