@@ -98,12 +98,20 @@ pub(crate) fn blocks(content: Json) -> Blocks {
 /// Takes a block apart that is held elsewhere. What only says something is not copied: it may be an image.
 pub(crate) fn block(block: &Json) -> Blocks {
     let kind = block.get("type").and_then(Json::as_text).unwrap_or("");
-    if !is_part(block) {
+    if !matches!(block, Json::Object(_)) || is_taken_apart(kind, block) {
         return blocks(Json::List(vec![block.clone()]));
     }
     let mut found = Blocks::default();
     found.said(kind, block);
     found
+}
+
+/// Whether a block is more than what it says.
+fn is_taken_apart(kind: &str, block: &Json) -> bool {
+    kind.ends_with("tool_use")
+        || kind.ends_with("tool_result")
+        || matches!(kind, "compaction" | "tool_addition" | "tool_removal")
+        || kind.is_empty() && block.get("tool_use_id").is_some()
 }
 
 /// A result's content as text: a string as it is, parts joined by line feeds, any other JSON compact.

@@ -55,10 +55,11 @@ impl Rows {
 
     /// Each trace as a record, and where its first row stands.
     pub(super) fn traces(self) -> impl Iterator<Item = (Place, Json)> {
-        self.traces.into_iter().map(|trace| {
+        self.traces.into_iter().map(|mut trace| {
             // Newer rows carry what is known of their trace.
-            let of_trace = |name: &str, keys: &[&str]| {
-                let found = trace.observations.iter().find_map(|row| keys.iter().find_map(|key| row.get(key)).cloned());
+            let mut of_trace = |name: &str, keys: &[&str]| {
+                let mut rows = trace.observations.iter_mut();
+                let found = rows.find_map(|row| keys.iter().find_map(|key| row.take(key)));
                 (name.to_owned(), found.unwrap_or(Json::Null))
             };
             let mut fields = vec![

@@ -218,7 +218,10 @@ impl Walk {
             }
             _ => Ok(cursor.skip()?),
         })?;
-        scopes.push(scope);
+        // One that says nothing is not held: there may be a hundred thousand of them.
+        if scope.spans < self.spans.len() || scope.logs < self.logs.len() {
+            scopes.push(scope);
+        }
         Ok(())
     }
 
