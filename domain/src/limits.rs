@@ -30,12 +30,12 @@ pub const STEPS_PER_TRACE_MAX: u32 = 2_000_000;
 /// stay readable by serde_json, which refuses more than 128.
 pub const JSON_VALUE_DEPTH_MAX: usize = 100;
 
-/// Bytes of JSON for each of its parts (values, keys) beyond [`JSON_PARTS_FREE`]. A part takes some 64 bytes of memory, so what is
-/// parsed takes about 16 times its text at most.
+/// Bytes of JSON for each of its parts (values, keys) beyond [`JSON_PARTS_FREE`]. A part takes some 32 bytes of memory and what its text
+/// has, so what is parsed takes about 9 times its text at most, and is held at most twice (ADR 9).
 pub const JSON_BYTES_PER_PART: usize = 4;
 
-/// Parts that JSON may have however short its text is: 16 MiB as it is parsed, at most five times as much as canonical values
-/// or as steps. Enough for a short array of a quarter of a million digits, or 50,000 small objects.
+/// Parts that JSON may have however short its text is: some 10 MiB as it is parsed, at most four times as much as spans and steps.
+/// Enough for a short array of a quarter of a million digits, or 50,000 small objects.
 pub const JSON_PARTS_FREE: usize = 256 * 1024;
 
 /// Observations that a trace of a tracing tool may have however small they are.
