@@ -4,7 +4,7 @@
 const DENSE_BYTES: usize = 512 * 1024;
 
 /// What it is made of: the densest that there is, and the smallest of what people record, which is within the proportion of its bytes.
-const ITEMS: [&str; 12] = [
+const ITEMS: [&str; 14] = [
     "[]",
     "[0]",
     r#"{"":0}"#,
@@ -12,6 +12,8 @@ const ITEMS: [&str; 12] = [
     "0",
     r#""""#,
     "null",
+    "123",
+    r#""a""#,
     r#""word""#,
     r#"{"type":"text","text":""}"#,
     r#"{"type":"text","text":"some words"}"#,

@@ -229,11 +229,15 @@ pub(crate) fn is_stray(item: &Json) -> bool {
     !matches!(item, Json::Object(_) | Json::Text(_) | Json::Null)
 }
 
+/// Bytes of marks in a row, about a thousand of them; more would say nothing more.
+const STRAY_BYTES_MAX: usize = 7_000;
+
 /// Marks what is nothing that a content is made of. All in a row are one piece: there may be a quarter of a million of them, and a
 /// piece takes a hundred times what a number does.
 pub(crate) fn stray(item: &Json, pieces: &mut Vec<Piece>, warnings: &mut Vec<String>) {
     warn_unknown(vec![item.kind().to_owned()], warnings);
     match pieces.last_mut() {
+        Some(Piece::Mark(before)) if before.len() > STRAY_BYTES_MAX && before.ends_with("[file]\n[file]") => {}
         Some(Piece::Mark(before)) => content::join(before, "[file]"),
         _ => pieces.push(Piece::Mark("[file]".to_owned())),
     }
@@ -308,6 +312,8 @@ mod tests {
     fn what_is_no_part_is_marked_in_one_piece() {
         let found = of(r#"[1,2,[3],{"type":"image"},true]"#);
         assert_eq!(found.pieces, [Piece::Mark("[file]\n[file]\n[file]".into()), Piece::Mark("[image]\n[file]".into())]);
+        let found = of(&format!("[{}]", vec!["1"; 5_000].join(",")));
+        assert!(matches!(&found.pieces[..], [Piece::Mark(marks)] if marks.len() < STRAY_BYTES_MAX + 10));
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn observations(lists: impl Iterator<Item = Json>, out: &mut Out<'_>) -> Result<
             Json::Null => continue,
             other => return Err(Bad::new("observations", format!("must be an array, not {}", other.kind()))),
         };
-        found.reserve(items.len());
+        found.reserve(items.iter().filter(|item| matches!(item, Json::Object(_))).count());
         for (n, item) in items.into_iter().enumerate() {
             match item {
                 Json::Object(_) => {}
