@@ -110,16 +110,17 @@ impl Json {
 
     /// JSON text without white space, keys in their order.
     pub(crate) fn compact(&self) -> String {
-        let mut out = String::new();
+        let mut out = String::with_capacity(self.text_bytes());
         self.push_compact(&mut out);
-        // It is mostly kept, and had room for up to twice as much.
+        // It is mostly kept, and what is escaped may have doubled the room.
         out.shrink_to_fit();
         out
     }
 
     /// The same of a list of these items.
-    pub(crate) fn compact_list<'j>(items: impl IntoIterator<Item = &'j Self>) -> String {
-        let mut out = String::new();
+    pub(crate) fn compact_list<'j>(items: impl IntoIterator<Item = &'j Self> + Clone) -> String {
+        let mut out =
+            String::with_capacity(items.clone().into_iter().map(|item| item.text_bytes() + 1).sum::<usize>() + 1);
         push_list(items, &mut out);
         out
     }

@@ -7,9 +7,24 @@ use std::fmt::Write as _;
 
 /// Canonical text of an object.
 pub fn canonical_json(object: &Object) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(object_bytes(object));
     push_object(&mut out, object);
     out
+}
+
+/// About how many bytes the text of an object has.
+fn object_bytes(object: &Object) -> usize {
+    2 + object.iter().map(|(name, value)| name.len() + 6 + value_bytes(value)).sum::<usize>()
+}
+
+fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(number) => number.as_str().len(),
+        Value::Text(text) => text.len() + 2,
+        Value::List(items) => 2 + items.iter().map(|item| value_bytes(item) + 2).sum::<usize>(),
+        Value::Object(object) => object_bytes(object),
+    }
 }
 
 /// Appends an object.

@@ -118,19 +118,29 @@ fn is_taken_apart(kind: &str, block: &Json) -> bool {
 pub(crate) fn result_text(content: Json, warnings: &mut Vec<String>) -> String {
     match content {
         Json::Text(text) => text,
+        other => result_text_of(&other, warnings),
+    }
+}
+
+/// The same of what is held elsewhere.
+pub(crate) fn result_text_of(content: &Json, warnings: &mut Vec<String>) -> String {
+    match content {
+        Json::Text(text) => text.clone(),
         Json::List(items) if items.iter().any(is_part) => {
-            let texts = items.into_iter().map(|item| match item {
-                Json::Text(text) => text,
-                part if is_part(&part) => part_text(&part, warnings),
-                other => without_base64(other).compact(),
-            });
-            let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
-            texts.join("\n")
+            let mut text = String::new();
+            for item in items {
+                match item {
+                    Json::Text(more) => content::join(&mut text, more),
+                    part if is_part(part) => content::join(&mut text, &part_text(part, warnings)),
+                    other => content::join(&mut text, &compact_without_base64(other)),
+                }
+            }
+            text
         }
-        part if is_part(&part) => part_text(&part, warnings),
+        part if is_part(part) => part_text(part, warnings),
         Json::Null => String::new(),
         Json::List(items) if items.is_empty() => String::new(),
-        other => without_base64(other).compact(),
+        other => compact_without_base64(other),
     }
 }
 
@@ -270,6 +280,22 @@ fn fields_without(block: Json, keys: &[&str]) -> Vec<(String, Json)> {
 
 fn is_worth_keeping(value: &Json) -> bool {
     *value != Json::Null && !value.is_too_deep()
+}
+
+/// JSON text, with a mark in place of the bytes of every base64 source in it.
+fn compact_without_base64(json: &Json) -> String {
+    if has_base64(json) { without_base64(json.clone()).compact() } else { json.compact() }
+}
+
+fn has_base64(json: &Json) -> bool {
+    match json {
+        Json::List(items) => items.iter().any(has_base64),
+        Json::Object(fields) => {
+            json.get("type").and_then(Json::as_text) == Some("base64")
+                || fields.iter().any(|(_, value)| has_base64(value))
+        }
+        _ => false,
+    }
 }
 
 /// The same JSON, with a mark in place of the bytes of every base64 source in it.

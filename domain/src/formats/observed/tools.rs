@@ -1,6 +1,6 @@
 //! What a tool's own observation says: which call it answers, its arguments, its result.
 
-use crate::formats::common::blocks::result_text;
+use crate::formats::common::blocks::result_text_of;
 use crate::formats::merge::ToolUse;
 use crate::formats::turns::{Side, taken_out, turns};
 use crate::json::{Json, Object};
@@ -80,5 +80,5 @@ fn result(output: &Json, warnings: &mut Vec<String>) -> (Option<String>, Option<
         },
         _ => None,
     };
-    (Some(result_text(alone.unwrap_or(output).clone(), warnings)), None, false)
+    (Some(result_text_of(alone.unwrap_or(output), warnings)), None, false)
 }

@@ -1,7 +1,7 @@
 //! Parts of the AI SDK: `tool-call` and `tool-result`, and calls as flat objects.
 
 use super::calls::{input, text};
-use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
+use crate::formats::common::blocks::{Answer, Call, Piece, result_text_of};
 use crate::json::{Json, Object};
 
 /// The piece of a part, if it is of this dialect.
@@ -18,7 +18,7 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
             let recorded = ["output", "result", "error", "content"].iter().find_map(|key| part.get(key));
             let (content, failed) = output(recorded.unwrap_or(&Json::Null));
             let is_error = failed || kind == "tool-error" || part.get("isError") == Some(&Json::Bool(true));
-            Some(Piece::from(Answer { id: id(), tool: tool(), text: result_text(content, warnings), is_error }))
+            Some(Piece::from(Answer { id: id(), tool: tool(), text: result_text_of(content, warnings), is_error }))
         }
         "" if is_call(part) => {
             let arguments = part.get("input").or_else(|| part.get("args"));
@@ -35,11 +35,11 @@ pub(super) fn is_call(part: &Json) -> bool {
 }
 
 /// The value of an output that says of which kind it is, and whether it is an error.
-fn output(recorded: &Json) -> (Json, bool) {
+fn output(recorded: &Json) -> (&Json, bool) {
     let kind = recorded.get("type").and_then(Json::as_text).unwrap_or("");
     match (kind, recorded.get("value")) {
-        ("text" | "json" | "content", Some(value)) => (value.clone(), false),
-        ("error-text" | "error-json", Some(value)) => (value.clone(), true),
-        _ => (recorded.clone(), false),
+        ("text" | "json" | "content", Some(value)) => (value, false),
+        ("error-text" | "error-json", Some(value)) => (value, true),
+        _ => (recorded, false),
     }
 }

@@ -76,8 +76,8 @@ impl Builder {
     }
 
     /// A text of whoever speaks on this side.
-    pub(super) fn text(&mut self, text: &str) {
-        self.message(Message::new(self.side.role(), vec![Piece::Text(text.to_owned())]));
+    pub(super) fn text(&mut self, text: impl Into<String>) {
+        self.message(Message::new(self.side.role(), vec![Piece::Text(text.into())]));
     }
 
     /// Reasoning recorded as a message of its own.
@@ -102,10 +102,10 @@ impl Builder {
                         before = reasoning.take();
                     }
                     let glued = message.glued && !ends_with_mark;
-                    if glued {
-                        text.push_str(&more)
-                    } else {
-                        join(&mut text, &more)
+                    match text.is_empty() {
+                        true => text = more,
+                        false if glued => text.push_str(&more),
+                        false => join(&mut text, &more),
                     }
                     ends_with_mark = false;
                 }

@@ -1,7 +1,7 @@
 //! Parts of Gemini: no type, but a key that tells.
 
 use super::calls::{input, text};
-use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
+use crate::formats::common::blocks::{Answer, Call, Piece, result_text_of};
 use crate::json::{Json, Object};
 
 /// The piece of a part, if it is of this dialect.
@@ -14,9 +14,9 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
         return Some(call.into());
     }
     if let Some(response) = at(&["functionResponse", "function_response"]) {
-        let content = response.get("response").or_else(|| response.get("content")).cloned().unwrap_or(Json::Null);
+        let content = response.get("response").or_else(|| response.get("content")).unwrap_or(&Json::Null);
         let (id, tool) = (text(response, &["id"]), text(response, &["name"]));
-        return Some(Piece::from(Answer { id, tool, text: result_text(content, warnings), is_error: false }));
+        return Some(Piece::from(Answer { id, tool, text: result_text_of(content, warnings), is_error: false }));
     }
     if part.get("type").is_some() {
         return None;

@@ -64,7 +64,7 @@ pub(super) fn take(items: &[Json], levels: usize, builder: &mut Builder) {
             [item @ Json::Object(_)] if is_message(item) => message::take(item, builder),
             [item] => super::value(item, levels, builder),
             // Numbers are data, not one message each, and so are thousands of words.
-            bare => builder.text(&Json::compact_list(bare)),
+            bare => builder.text(Json::compact_list(bare)),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::langchain::{self, Dumped};
 use super::parts::{Parts, list_of_parts, parts};
 use super::{ai_sdk, events, otel_parts, responses};
-use crate::formats::common::blocks::{Answer, Piece, result_text};
+use crate::formats::common::blocks::{Answer, Piece, result_text_of};
 use crate::formats::common::roles::role_of;
 use crate::formats::common::shared;
 use crate::formats::common::time::timestamp;
@@ -193,8 +193,7 @@ fn result(
     let pieces = held.unwrap_or_else(|| {
         let listed = content.as_text().and_then(list_of_parts).map(Json::List);
         let content = listed.as_ref().unwrap_or(content);
-        let text =
-            otel_parts::texts_only(content).unwrap_or_else(|| result_text(content.clone(), &mut builder.warnings));
+        let text = otel_parts::texts_only(content).unwrap_or_else(|| result_text_of(content, &mut builder.warnings));
         vec![Piece::from(Answer { text, ..Answer::default() })]
     });
     let pieces = pieces.into_iter().map(|piece| match piece {

@@ -96,7 +96,7 @@ pub(crate) fn system_of_call(input: &Json, output: &Json) -> Vec<Step> {
 /// Takes any value.
 fn value(recorded: &Json, levels: usize, builder: &mut Builder) {
     let Some(levels) = levels.checked_sub(1) else {
-        return builder.text(&recorded.compact());
+        return builder.text(recorded.compact());
     };
     match recorded {
         Json::Null => {}
@@ -110,6 +110,6 @@ fn value(recorded: &Json, levels: usize, builder: &mut Builder) {
                 message::take(recorded, builder);
             }
         }
-        Json::Bool(_) | Json::Number(_) => builder.text(&recorded.compact()),
+        Json::Bool(_) | Json::Number(_) => builder.text(recorded.compact()),
     }
 }

@@ -1,7 +1,7 @@
 //! Parts of the OpenTelemetry conventions for generative AI: `{type, content}` and tool calls with their responses.
 
 use super::calls::{input, text};
-use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
+use crate::formats::common::blocks::{Answer, Call, Piece, result_text_of};
 use crate::json::{Json, Object};
 
 /// The piece of a part, if it is of this dialect.
@@ -16,7 +16,7 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
         }
         "tool_call_response" => {
             let content = ["response", "result", "content", "output"].iter().find_map(|key| part.get(key));
-            Some(answer(part, content.cloned().unwrap_or(Json::Null), warnings))
+            Some(answer(part, content.unwrap_or(&Json::Null), warnings))
         }
         "server_tool_call" => {
             let held = part.get("server_tool_call").unwrap_or(&Json::Null);
@@ -35,7 +35,7 @@ pub(super) fn piece(part: &Json, warnings: &mut Vec<String>) -> Option<Piece> {
         }
         "server_tool_call_response" => {
             let content = part.get("server_tool_call_response").or_else(|| part.get("response"));
-            Some(answer(part, content.cloned().unwrap_or(Json::Null), warnings))
+            Some(answer(part, content.unwrap_or(&Json::Null), warnings))
         }
         "text" => part.get("text").is_none().then(said).flatten().map(Piece::Text),
         "refusal" => said().map(Piece::Text),
@@ -64,10 +64,10 @@ fn data(part: &Json) -> Piece {
     }
 }
 
-fn answer(part: &Json, content: Json, warnings: &mut Vec<String>) -> Piece {
-    let text_of = match texts_only(&content) {
+fn answer(part: &Json, content: &Json, warnings: &mut Vec<String>) -> Piece {
+    let text_of = match texts_only(content) {
         Some(text) => text,
-        None => result_text(content, warnings),
+        None => result_text_of(content, warnings),
     };
     let is_error = part.get("is_error") == Some(&Json::Bool(true));
     let tool = text(part, &["name"]);

@@ -1,7 +1,7 @@
 //! Parts of a message's content, of any dialect.
 
 use super::{ai_sdk, calls, gemini, otel_parts};
-use crate::formats::common::blocks::{Answer, Piece, block, is_stray, result_text, stray};
+use crate::formats::common::blocks::{Answer, Piece, block, is_stray, result_text_of, stray};
 use crate::formats::common::content::{is_part, only_texts};
 use crate::json::Json;
 
@@ -102,8 +102,8 @@ fn bedrock_piece((kind, held): (&str, &Json), warnings: &mut Vec<String>) -> Pie
     {
         return call.into();
     }
-    let content = held.get("content").cloned().unwrap_or(Json::Null);
-    let text = otel_parts::texts_only(&content).unwrap_or_else(|| result_text(content, warnings));
+    let content = held.get("content").unwrap_or(&Json::Null);
+    let text = otel_parts::texts_only(content).unwrap_or_else(|| result_text_of(content, warnings));
     let is_error = held.get("status").and_then(Json::as_text) == Some("error");
     Piece::from(Answer { id: calls::text(held, &["toolUseId"]), tool: None, text, is_error })
 }

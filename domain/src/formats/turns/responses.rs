@@ -4,7 +4,7 @@ use super::builder::{Builder, Message};
 use super::calls::{free_form, input, text};
 use super::fields::Fields;
 use super::message;
-use crate::formats::common::blocks::{Answer, Call, Piece, result_text};
+use crate::formats::common::blocks::{Answer, Call, Piece, result_text_of};
 use crate::json::{Json, Object};
 use crate::trace::Role;
 
@@ -35,8 +35,8 @@ pub(super) fn take(item: &Json, builder: &mut Builder) {
         }
         "item_reference" => {}
         output if output.ends_with("_call_output") => {
-            let content = item.get("output").cloned().unwrap_or(Json::Null);
-            let text_of = result_text(content, &mut builder.warnings);
+            let content = item.get("output").unwrap_or(&Json::Null);
+            let text_of = result_text_of(content, &mut builder.warnings);
             let id = text(item, &["call_id", "id"]);
             let answer = Answer { id, tool: text(item, &["name"]), text: text_of, is_error: false };
             builder.message(Message::new(Role::Tool, vec![answer.into()]));
@@ -63,7 +63,7 @@ fn take_call(kind: &str, item: &Json, builder: &mut Builder) {
         ["output", "result", "results", "error"].iter().find_map(|key| item.get(key).filter(|v| **v != Json::Null));
     if let Some(content) = recorded {
         let mark = if kind == "image_generation_call" { Some("[image]".to_owned()) } else { None };
-        let text_of = mark.unwrap_or_else(|| result_text(content.clone(), &mut builder.warnings));
+        let text_of = mark.unwrap_or_else(|| result_text_of(content, &mut builder.warnings));
         let is_error = item.get("error").is_some_and(|error| *error != Json::Null);
         pieces.push(Piece::from(Answer { id, tool: None, text: text_of, is_error }));
     }

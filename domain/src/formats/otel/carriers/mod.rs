@@ -125,6 +125,15 @@ fn listed(json: Json) -> Vec<Json> {
     }
 }
 
+/// Whether there is no message in it.
+fn is_empty(json: &Json) -> bool {
+    match json {
+        Json::List(items) => items.iter().all(|item| *item == Json::Null),
+        Json::Text(text) => text.trim().is_empty(),
+        other => *other == Json::Null,
+    }
+}
+
 fn text(text: impl Into<String>) -> Json {
     Json::Text(text.into())
 }

@@ -1,7 +1,7 @@
 //! Carrier 1: the semantic conventions' `gen_ai.system_instructions`, `gen_ai.input.messages` and `gen_ai.output.messages` on the
 //! span. Messages have parts; the instructions are parts without a role.
 
-use super::{Carried, asks_for_choices, listed, together};
+use super::{Carried, asks_for_choices, is_empty, listed, together};
 use crate::formats::turns::taken_out;
 use crate::json::Json;
 use crate::otel::Attributes;
@@ -21,7 +21,7 @@ pub(super) fn read(attributes: &Attributes, time_ns: u64) -> Option<Carried> {
     if asks_for_choices(attributes) || have_different_indices(&output) {
         output.truncate(1);
     }
-    let system = value(SYSTEM).filter(|system| !listed(system.clone()).is_empty());
+    let system = value(SYSTEM).filter(|system| !is_empty(system));
     Carried { system, input: together(messages(INPUT), time_ns), output: together(output, time_ns) }.some()
 }
 
