@@ -22,7 +22,7 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 # Where the set-up put the native libraries; a variable that you set yourself wins.
 ENV := eval "$$(infra/deps/env.sh)"
 
-.PHONY: help run build test bench fuzz check lint advisories notices setup setup-tests deny
+.PHONY: help run build test bench fuzz sweep check lint advisories notices setup setup-tests deny
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  \1\t/p' Makefile | expand -t 16
@@ -46,6 +46,9 @@ bench: setup-tests build ## the figures: prints a table, writes bench/results.js
 
 fuzz: ## fuzzes every importer and OTLP decoder for FUZZ_SECONDS each (30; 600 is a thorough look), on stable Rust
 	@fuzz/run.sh
+
+sweep: ## every place of every import case made of very many small values, held within the bounds (SWEEP_ONE_OF=16: a short look)
+	@fuzz/run.sh --sweep
 
 check: lint ## formatting, lints as errors, licences of the dependencies
 	@cargo fmt --all --check

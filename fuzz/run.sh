@@ -6,6 +6,8 @@
 #   run.sh --seconds 600 [TARGET...]
 #   run.sh --keep [TARGET...]     puts what earlier runs found beyond the kept corpus into it, smallest first
 #   run.sh --list                 the targets
+#   run.sh --sweep [FORMAT...]    every place of every case made dense, one after another: a quarter of an hour;
+#                                 SWEEP_ONE_OF=16 makes one of so many runs
 #   FUZZ_SEED=N run.sh …          always the same inputs, as far as the time goes: what CI does
 #
 # What takes part: the cases of domain/tests/formats as seeds, linked, the kept corpus in fuzz/corpus/TARGET, and what earlier
@@ -24,14 +26,20 @@ GRACE_S=60             # after its time a target that still runs hangs
 
 targets() { sed -n 's/^name = "\(.*\)"$/\1/p' Cargo.toml | grep -v '^stash-fuzz$'; }
 keep=false
+sweep=false
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
     --seconds) SECONDS_EACH="$2"; shift 2 ;;
     --keep) keep=true; shift ;;
+    --sweep) sweep=true; shift ;;
     --list) targets; exit ;;
     *) echo "fuzz: no option $1; see the head of fuzz/run.sh" >&2; exit 2 ;;
   esac
 done
+if $sweep && [[ $# -eq 0 ]]; then
+  mapfile -t ALL < <(targets | while read -r target; do [[ ! -d "../domain/tests/formats/$target" ]] || echo "$target"; done)
+  set -- "${ALL[@]}"
+fi
 [[ $# -gt 0 ]] || mapfile -t ALL < <(targets)
 [[ $# -gt 0 ]] || set -- "${ALL[@]}"
 
@@ -43,6 +51,18 @@ PASSES=(-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
   -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
   -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0 --cfg fuzzing)
 begin=$SECONDS
+if $sweep; then
+  cargo build --quiet --release --locked --target-dir "$BUILD/sweep" --example sweep
+  echo "fuzz: built in $((SECONDS - begin)) s"
+  export SWEEP="$BUILD/sweep/release/examples/sweep" SWEEP_ONE_OF="${SWEEP_ONE_OF:-1}"
+  sweep() { # FORMAT
+    find "../domain/tests/formats/$1" -name in.jsonl -print0 | sort -z | xargs -0 "$SWEEP" "$1" "$SWEEP_ONE_OF" |
+      sed "s/^/fuzz: $1: within its bounds at /" || { echo "fuzz: $1: FAILED"; return 1; }
+  }
+  export -f sweep
+  printf '%s\n' "$@" | xargs -P "$JOBS" -I{} bash -euo pipefail -c 'sweep {}'
+  exit
+fi
 RUSTFLAGS="${PASSES[*]}" cargo build --quiet --release --locked --target "$HOST" --target-dir "$BUILD" --bins
 echo "fuzz: built in $((SECONDS - begin)) s"
 BIN="$BUILD/$HOST/release"

@@ -4,7 +4,7 @@
 const DENSE_BYTES: usize = 512 * 1024;
 
 /// What it is made of: the densest that there is, and the smallest of what people record, which is within the proportion of its bytes.
-const ITEMS: [&str; 14] = [
+pub(crate) const ITEMS: [&str; 14] = [
     "[]",
     "[0]",
     r#"{"":0}"#,
@@ -30,12 +30,14 @@ pub(crate) fn dense(data: &[u8], choice: u64) -> Option<Vec<u8>> {
     let begin = begin + data[begin..].iter().take_while(|byte| **byte == b' ').count();
     let end = begin + value_length(data.get(begin..)?)?;
     let item = ITEMS[choice / 7 % ITEMS.len()];
-    let mut value = format!("[{}{item}]", format!("{item},").repeat(DENSE_BYTES / (item.len() + 1)));
-    // As text, for what is decoded out of text.
-    if choice / 61 % 3 == 0 {
-        value = serde_json::to_string(&value).ok()?;
-    }
+    let value = list(item, choice / 61 % 3 == 0);
     Some([&data[..begin], value.as_bytes(), &data[end..]].concat())
+}
+
+/// A list of such an item; as text, for what is decoded out of text.
+pub(crate) fn list(item: &str, in_text: bool) -> String {
+    let list = format!("[{}{item}]", format!("{item},").repeat(DENSE_BYTES / (item.len() + 1)));
+    if in_text { serde_json::Value::from(list).to_string() } else { list }
 }
 
 /// Bytes of the value that stands first.

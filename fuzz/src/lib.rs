@@ -14,9 +14,11 @@ mod budget;
 mod dense;
 mod import;
 mod keep;
+mod sweep;
 
 pub use budget::{MEMORY_BYTES, MEMORY_TIMES, PART_BYTES, SECONDS, SECONDS_PER_MB};
 pub use import::import;
+pub use sweep::Sweep;
 
 use budget::{beyond, within, within_parts};
 use bytes::Bytes;
