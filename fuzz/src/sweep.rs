@@ -72,6 +72,8 @@ impl Sweep {
         let options = ReadOptions { on_error: OnError::Skip, ..ReadOptions::default() };
         let what = format!("{} with {what}", self.format);
         drop(within(&what, input, || check(&self.format, &mut Cursor::new(input), options)));
+        let walked = ReadOptions { record_bytes_in_memory: 0, ..options };
+        drop(within(&format!("{what}, walked"), input, || check(&self.format, &mut Cursor::new(input), walked)));
     }
 }
 

@@ -175,20 +175,19 @@ fn first_choice(path: &str, choices: Json, out: &mut Out<'_>) -> Result<Option<J
     let count = choices.len();
     let is_first = |choice: &Json| matches!(choice.get("index"), Some(Json::Number(number)) if number.as_str() == "0");
     let at = choices.iter().position(is_first).unwrap_or(0);
-    let Some(choice) = choices.into_iter().nth(at) else { return Ok(None) };
+    let Some(mut choice) = choices.into_iter().nth(at) else { return Ok(None) };
     if count > 1 {
         out.warn(path, format!("{} further choices were left out: only the first is a step", count - 1));
     }
     let assistant = ("role".to_owned(), Json::Text("assistant".to_owned()));
-    Ok(match (choice.get("message"), choice.get("text")) {
-        (Some(Json::Object(fields)), _) => {
-            let mut fields = fields.clone();
+    Ok(match (choice.take("message"), choice.take("text")) {
+        (Some(Json::Object(mut fields)), _) => {
             if !fields.iter().any(|(key, _)| key == "role") {
                 fields.push(assistant);
             }
             Some(Json::Object(fields))
         }
-        (_, Some(text @ Json::Text(_))) => Some(Json::Object(vec![assistant, ("content".to_owned(), text.clone())])),
+        (_, Some(text @ Json::Text(_))) => Some(Json::Object(vec![assistant, ("content".to_owned(), text)])),
         _ => None,
     })
 }
