@@ -74,7 +74,7 @@ pub(super) fn read(fields: Vec<HeadField>, out: &mut Out<'_>) -> Result<Found, B
 
 /// The person whom a request names.
 fn user(metadata: &Json, head: &mut HeadBuilder) {
-    if let Some(user) = metadata.get("user_id") {
+    if let Some(user @ (Json::Text(_) | Json::Number(_))) = metadata.get("user_id") {
         head.fact("user", user.clone());
     }
 }
@@ -101,10 +101,11 @@ fn own_message(fields: Vec<HeadField>) -> (Option<Json>, Vec<HeadField>) {
 }
 
 /// The message of a batch's result, or the value given back if it is none.
-fn batch_result(value: Json) -> Result<Result<Json, Json>, Bad> {
-    match value.get("message").cloned() {
-        Some(message @ Json::Object(_)) => Ok(Ok(with_role(message))),
-        _ => match value.get("type").and_then(Json::as_text) {
+fn batch_result(mut value: Json) -> Result<Result<Json, Json>, Bad> {
+    let is_message = matches!(value.get("message"), Some(Json::Object(_)));
+    match is_message.then(|| value.take("message")).flatten() {
+        Some(message) => Ok(Ok(with_role(message))),
+        None => match value.get("type").and_then(Json::as_text) {
             Some(kind @ ("errored" | "canceled" | "expired")) => {
                 Err(Bad::new("result", format!("is {kind:?}: there is no message to import")))
             }
@@ -114,7 +115,7 @@ fn batch_result(value: Json) -> Result<Result<Json, Json>, Bad> {
 }
 
 /// The response at a key and where it stands, or the value given back if it is none.
-fn response(key: &str, value: Json) -> Result<(String, Json), Json> {
+fn response(key: &str, mut value: Json) -> Result<(String, Json), Json> {
     let is_message = |json: &Json| {
         let kind = json.get("type").and_then(Json::as_text);
         json.get("content").is_some() && (kind == Some("message") || key == "response" && json.get("role").is_some())
@@ -122,9 +123,10 @@ fn response(key: &str, value: Json) -> Result<(String, Json), Json> {
     if is_message(&value) {
         return Ok((key.to_owned(), with_role(value)));
     }
-    match value.get("body") {
-        Some(body) if is_message(body) => Ok((format!("{key}.body"), with_role(body.clone()))),
-        _ => Err(value),
+    let is_body = value.get("body").is_some_and(is_message);
+    match is_body.then(|| value.take("body")).flatten() {
+        Some(body) => Ok((format!("{key}.body"), with_role(body))),
+        None => Err(value),
     }
 }
 

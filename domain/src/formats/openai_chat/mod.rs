@@ -160,8 +160,9 @@ fn tokens(usage: &Json) -> Option<Json> {
         ("output_tokens", usage.get("completion_tokens").or_else(|| usage.get("output_tokens"))),
         ("cached_tokens", details.and_then(|details| details.get("cached_tokens"))),
     ];
-    let found = found.into_iter().filter_map(|(name, count)| Some((name.to_owned(), count?.clone())));
-    let found: Vec<_> = found.filter(|(_, count)| matches!(count, Json::Number(_))).collect();
+    let is_number = |count: &&Json| matches!(count, Json::Number(_));
+    let found = found.into_iter().filter_map(|(name, count)| Some((name.to_owned(), count.filter(is_number)?.clone())));
+    let found: Vec<_> = found.collect();
     (!found.is_empty()).then_some(Json::Object(found))
 }
 
