@@ -56,7 +56,7 @@ pub(super) fn read(fields: Vec<HeadField>, out: &mut Out<'_>) -> Result<Found, B
         }
     }
     if let Some((_, message)) = &answer {
-        model = model.or_else(|| message.get("model").cloned());
+        model = model.or_else(|| message.get("model").filter(|model| matches!(model, Json::Text(_))).cloned());
     }
     head.fact("model", model.unwrap_or(Json::Null));
     if let Some(id) = id {
